@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 Tessera authors
+# SPDX-License-Identifier: BSD-3-Clause
+
+# Warnings and sanitizers for one of Tessera's own targets; never exported.
+function(tessera_own_target target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unknown-pragmas)
+  if(TESSERA_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(TESSERA_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE})
+  endif()
+endfunction()
+
+# tessera_program(<name> SOURCES ... [LIBRARIES ...]): an executable on top of the library.
+function(tessera_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE tessera::tessera ${arg_LIBRARIES})
+  tessera_own_target(${name})
+endfunction()
+
+# tessera_mpi_test(<test> <program> RANKS n ... [ARGS ...] [TIMEOUT seconds] [LABELS ...]): one ctest entry per rank count.
+function(tessera_mpi_test name program)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "RANKS;ARGS;LABELS")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  foreach(ranks IN LISTS arg_RANKS)
+    add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+                                             $<TARGET_FILE:${program}> ${arg_ARGS})
+    set_tests_properties(
+      ${name}.np${ranks} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "mpi;${arg_LABELS}" PROCESSORS 2
+                                    ENVIRONMENT "OMP_NUM_THREADS=1;OMP_PROC_BIND=false")
+  endforeach()
+endfunction()

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <string>
+
+#include <tessera/comm/collectives.hpp>
+#include <tessera/error/error.hpp>
+
+namespace tessera {
+
+/// What went wrong on a rank of the group, for all to throw alike; nullopt if nothing did.
+///
+/// The text is that of the lowest position with one, followed by the ranks that failed unless all
+/// did: "… (on ranks 1, 3)". `mine` is empty where all went well. Collective over the group: one
+/// all_gather, and a broadcast if something went wrong.
+std::optional<std::string> agree_on_error(const Group& group, const std::string& mine,
+                                          const char* operation);
+
+/// Throws E on every rank if something went wrong on one of them, see agree_on_error.
+template <std::derived_from<Error> E>
+void throw_together(const Group& group, const std::string& mine, const char* operation,
+                    const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (const auto error = agree_on_error(group, mine, operation)) throw E(*error, file, line);
+}
+
+}  // namespace tessera

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+namespace tessera::detail {
+
+/// Text of an MPI error code.
+std::string mpi_error_text(int code);
+
+/// Throws MpiError "<what>: <text of the code>" unless `code` is MPI_SUCCESS. `what` names the MPI
+/// function.
+void check_mpi(int code, const char* what, const char* file = __builtin_FILE(),
+               int line = __builtin_LINE());
+
+}  // namespace tessera::detail

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <mpi.h>
+
+#include <tessera/comm/communicator.hpp>
+
+namespace tessera {
+
+/// What the handles of one duplicate share. `handle` is MPI_COMM_NULL once it was freed.
+struct Communicator::State {
+  MPI_Comm handle = MPI_COMM_NULL;
+  MPI_Errhandler user_errhandler = MPI_ERRHANDLER_NULL;  ///< for the communicators made by group()
+  int rank = 0;
+  int size = 1;
+  std::vector<int> all_ranks;
+  NodeMap node_map;
+  int machine_rank =
+      0;  ///< number of lower ranks that share memory with this one, whatever TESSERA_NODES says
+  bool oversubscribed = true;  ///< until known
+  std::int64_t message_limit;  ///< bytes; longer messages are cut
+  std::int64_t io_limit;       ///< bytes that one collective file access moves on a rank
+  std::map<std::vector<int>, MPI_Comm> groups;
+};
+
+namespace detail {
+
+using CommunicatorState = Communicator::State;
+
+/// The duplicate that hangs on `user`, or null.
+std::shared_ptr<CommunicatorState> find_duplicate(MPI_Comm user);
+
+/// Hangs `state` on `user`: freed together with it, or at MPI_Finalize.
+void attach(MPI_Comm user, const std::shared_ptr<CommunicatorState>& state);
+
+/// Frees the duplicate and the communicators made from it. Does nothing the second time.
+void release(CommunicatorState& state) noexcept;
+
+/// Fills in the node map and whether the node is oversubscribed. Collective over the duplicate.
+void learn_nodes(const Communicator& communicator);
+
+}  // namespace detail
+}  // namespace tessera

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace tessera {
+
+/// What a communication was for. Only `exchange` moves tensor data between ranks.
+enum class TraceKind : std::uint8_t { exchange, agreement, metadata, io };
+
+/// One communication, as the calling rank saw it. Emitted when it is complete.
+struct TraceEvent {
+  TraceKind kind;
+  const char* operation;  ///< "tessera::redistribute", …: static storage
+  int group_size;         ///< ranks that take part
+  std::int64_t bytes_sent;
+  std::int64_t bytes_received;
+  std::int64_t messages_sent;
+  std::int64_t messages_received;
+  double seconds;  ///< wall time from start to completion
+};
+
+using TraceObserver = std::function<void(const TraceEvent&)>;
+
+/// Installs `observer` for events of this thread, and puts the previous one back when destroyed.
+/// Nests: the previous one is told too.
+class TraceScope {
+ public:
+  explicit TraceScope(TraceObserver observer);
+  ~TraceScope();
+  TraceScope(const TraceScope&) = delete;
+  TraceScope& operator=(const TraceScope&) = delete;
+
+ private:
+  TraceObserver observer_;
+  TraceScope* outer_;
+
+  friend void emit(const TraceEvent&);
+};
+
+/// Tells the observers of this thread, innermost first.
+void emit(const TraceEvent& event);
+
+}  // namespace tessera

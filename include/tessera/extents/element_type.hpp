@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace tessera {
+
+/// What the library knows of an element: enough to move it (its size) and to reduce it (its
+/// arithmetic).
+enum class ElementKind : std::uint8_t {
+  opaque,  ///< moves, does not reduce
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  bfloat16,
+  float32,
+  float64,
+  long_double,
+  complex64,   ///< two float32
+  complex128,  ///< two float64
+  complex_long_double,
+};
+
+/// Element type as a value: kind and size in bytes.
+struct ElementType {
+  ElementKind kind = ElementKind::opaque;
+  std::int32_t size = 0;
+
+  friend constexpr bool operator==(const ElementType&, const ElementType&) = default;
+};
+
+constexpr bool is_integer(ElementKind kind) {
+  return kind >= ElementKind::int8 && kind <= ElementKind::uint64;
+}
+constexpr bool is_complex(ElementKind kind) {
+  return kind >= ElementKind::complex64;
+}
+constexpr bool is_floating(ElementKind kind) {
+  return kind >= ElementKind::float16 && kind <= ElementKind::long_double;
+}
+
+/// "float64", "complex64", "opaque(24 bytes)".
+std::string to_string(ElementType type);
+
+namespace detail {
+
+/// std::complex, Kokkos::complex and their like.
+template <class T>
+concept ComplexNumber = requires(T value) {
+  typename T::value_type;
+  requires std::floating_point<typename T::value_type>;
+  { value.real() } -> std::convertible_to<typename T::value_type>;
+  { value.imag() } -> std::convertible_to<typename T::value_type>;
+}
+&&sizeof(T) == 2 * sizeof(typename T::value_type);
+
+template <class T>
+constexpr ElementKind floating_kind() {
+  if constexpr (std::same_as<T, float>) return ElementKind::float32;
+  if constexpr (std::same_as<T, double>) return ElementKind::float64;
+  return ElementKind::long_double;
+}
+
+template <class T>
+constexpr ElementKind integer_kind() {
+  constexpr int log2_size = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  const auto first = std::is_signed_v<T> ? ElementKind::int8 : ElementKind::uint8;
+  return static_cast<ElementKind>(static_cast<int>(first) + log2_size);
+}
+
+template <class T>
+constexpr ElementKind deduced_kind() {
+  if constexpr (std::same_as<T, bool>)
+    return ElementKind::boolean;
+  else if constexpr (std::integral<T>)
+    return integer_kind<T>();
+  else if constexpr (std::floating_point<T>)
+    return floating_kind<T>();
+  else if constexpr (ComplexNumber<T>)
+    return static_cast<ElementKind>(static_cast<int>(ElementKind::complex64) +
+                                    static_cast<int>(floating_kind<typename T::value_type>()) -
+                                    static_cast<int>(ElementKind::float32));
+  else
+    return ElementKind::opaque;
+}
+
+}  // namespace detail
+
+/// The kind of T; specialise it for number types of your own that have a kind above.
+template <class T>
+inline constexpr ElementKind element_kind = detail::deduced_kind<T>();
+
+/// Element type of T, which must be trivially copyable.
+template <class T>
+constexpr ElementType element_type() {
+  using Value = std::remove_cv_t<T>;
+  static_assert(std::is_trivially_copyable_v<Value>, "elements travel as bytes");
+  return {element_kind<Value>, static_cast<std::int32_t>(sizeof(Value))};
+}
+
+}  // namespace tessera

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <tessera/local_map/detail/inputs.hpp>
+#include <tessera/redistribute/redistribute.hpp>
+#include <tessera/tensor/dtensor.hpp>
+
+namespace tessera::detail {
+
+template <class T>
+inline constexpr bool is_tensor_v = is_dtensor_v<T> || Kokkos::is_view_v<T>;
+
+/// A tuple, pair, array or vector that holds a tensor: it is flattened. Whatever else is one argument.
+template <class T>
+struct Container {
+  static constexpr bool is_flattened = false;
+  static constexpr bool has_dtensor = is_dtensor_v<T>;
+};
+template <class... Ts>
+struct Container<std::tuple<Ts...>> {
+  static constexpr bool is_flattened = (is_tensor_v<Ts> || ...);
+  static constexpr bool has_dtensor = (is_dtensor_v<Ts> || ...);
+};
+template <class A, class B>
+struct Container<std::pair<A, B>> : Container<std::tuple<A, B>> {};
+template <class T, std::size_t N>
+struct Container<std::array<T, N>> : Container<std::tuple<T>> {};
+template <class T, class Allocator>
+struct Container<std::vector<T, Allocator>> : Container<std::tuple<T>> {};
+
+template <class T>
+inline constexpr bool is_flattened_v = Container<std::remove_cvref_t<T>>::is_flattened;
+template <class T>
+inline constexpr bool has_dtensor_v = Container<std::remove_cvref_t<T>>::has_dtensor;
+
+template <class T>
+inline constexpr bool is_range_v = false;
+template <class T, std::size_t N>
+inline constexpr bool is_range_v<std::array<T, N>> = true;
+template <class T, class Allocator>
+inline constexpr bool is_range_v<std::vector<T, Allocator>> = true;
+
+/// Appends the leaves of one argument.
+template <class T>
+void add_leaves(std::vector<Leaf>& leaves, const T& argument) {
+  if constexpr (is_dtensor_v<T>) {
+    leaves.push_back({LeafKind::dtensor, argument.device_mesh(), argument.spec()});
+  } else if constexpr (Kokkos::is_view_v<T>) {
+    leaves.push_back({LeafKind::view});
+  } else if constexpr (!is_flattened_v<T>) {
+    leaves.push_back({});
+  } else if constexpr (is_range_v<T>) {
+    for (const auto& element : argument) add_leaves(leaves, element);
+  } else {
+    std::apply([&](const auto&... elements) { (add_leaves(leaves, elements), ...); }, argument);
+  }
+}
+
+/// Replaces the DTensors of arguments by their local Views, redistributed where the leaf asks for it.
+class Localizer {
+ public:
+  explicit Localizer(const std::vector<Leaf>& leaves) : next_(leaves.begin()) {}
+
+  /// The argument itself, as a reference, unless it holds a DTensor.
+  template <class T>
+  decltype(auto) operator()(T&& argument) {
+    using Value = std::remove_cvref_t<T>;
+    if constexpr (is_dtensor_v<Value>) {
+      return local_view(argument);
+    } else if constexpr (has_dtensor_v<Value>) {
+      return local_container(argument);
+    } else {
+      std::vector<Leaf> own;
+      add_leaves(own, argument);
+      next_ += static_cast<std::ptrdiff_t>(own.size());
+      return std::forward<T>(argument);
+    }
+  }
+
+ private:
+  template <class V>
+  V local_view(const DTensor<V>& tensor) {
+    const auto& target = (next_++)->spec;
+    if (target == tensor.spec()) return tensor.to_local();
+    auto moved = std::make_shared<DTensor<AllocatableView<V>>>(redistribute<AllocatableView<V>>(tensor, target));
+    kept_.push_back(moved);
+    return V(moved->to_local());
+  }
+
+  template <class... Ts>
+  auto local_container(const std::tuple<Ts...>& tuple) {
+    return std::apply([&](const auto&... elements) { return std::tuple{(*this)(elements)...}; }, tuple);
+  }
+  template <class A, class B>
+  auto local_container(const std::pair<A, B>& pair) {
+    auto first = (*this)(pair.first);
+    auto second = (*this)(pair.second);
+    return std::pair{std::move(first), std::move(second)};
+  }
+  template <class V, std::size_t N>
+  auto local_container(const std::array<DTensor<V>, N>& array) {
+    std::array<V, N> views;
+    for (std::size_t i = 0; i < N; ++i) views[i] = local_view(array[i]);
+    return views;
+  }
+  template <class V, class Allocator>
+  auto local_container(const std::vector<DTensor<V>, Allocator>& vector) {
+    std::vector<V> views;
+    for (const auto& tensor : vector) views.push_back(local_view(tensor));
+    return views;
+  }
+
+  std::vector<Leaf>::const_iterator next_;
+  std::vector<std::shared_ptr<void>> kept_;
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <tessera/extents/element_type.hpp>
+#include <tessera/local_map/placements.hpp>
+#include <tessera/mesh/device_mesh.hpp>
+#include <tessera/sharding/spec.hpp>
+
+namespace tessera::detail {
+
+enum class LeafKind { other, view, dtensor };
+
+/// One flattened argument of a local_map.
+struct Leaf {
+  LeafKind kind = LeafKind::other;
+  DeviceMesh mesh = {};
+  DTensorSpec spec = {};  ///< of a DTensor; after check_inputs, as func sees it
+};
+
+/// Checks the arguments against `in` and sets the spec that func sees of each. Returns the mesh of the call, null if there is none.
+///
+/// Errors: InvalidArgument for a wrong number or kind of placements; MeshMismatch; PlacementMismatch. The same on every rank.
+DeviceMesh check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const DeviceMesh& mesh,
+                        bool redistribute_inputs);
+
+/// A View that func returned, without its type.
+struct Output {
+  const OutPlacement* placement;
+  Extents local_shape;
+  Extents static_extents;
+  ElementType type;
+};
+
+/// The specs of the outputs; at most one metadata exchange. Collective over the mesh where a Placements output has a Shard.
+///
+/// Errors: InvalidArgument; on this rank only where a local shape does not fit like_input or shaped.
+std::vector<DTensorSpec> output_specs(const DeviceMesh& mesh, const std::vector<Output>& outputs,
+                                      const std::vector<Leaf>& leaves);
+
+}  // namespace tessera::detail

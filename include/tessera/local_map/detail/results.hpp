@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <tessera/local_map/detail/inputs.hpp>
+#include <tessera/tensor/dtensor.hpp>
+
+namespace tessera::detail {
+
+/// What one returned value becomes: a View with a placement a DTensor, with none itself.
+template <class Value, class Placement>
+struct Wrapped {
+  static_assert(Kokkos::is_view_v<Value>, "local_map: a placement is given for an output that is no View; use none");
+  using type = DTensor<Value>;
+};
+template <class Value>
+struct Wrapped<Value, None> {
+  using type = Value;
+};
+
+template <class Value, class Placement>
+void add_output(std::vector<Output>& outputs, const Value& value, const Placement& placement) {
+  if constexpr (!std::is_same_v<Placement, None>)
+    outputs.push_back({&placement, extents_of(value), static_extents<Value>(), element_type<typename Value::value_type>()});
+}
+
+template <class Value, class Placement>
+typename Wrapped<Value, Placement>::type wrap(Value&& value, const Placement&, const DeviceMesh& mesh,
+                                              std::vector<DTensorSpec>::const_iterator& spec) {
+  if constexpr (std::is_same_v<Placement, None>)
+    return std::forward<Value>(value);
+  else
+    return DTensorAccess::make(std::forward<Value>(value), mesh, *spec++);
+}
+
+/// The value of an output on a rank off the mesh: an empty DTensor, or value-initialised.
+template <class Value, class Placement>
+typename Wrapped<Value, Placement>::type absent(const Placement& placement, const DeviceMesh& mesh) {
+  if constexpr (std::is_same_v<Placement, None>) {
+    return Value{};
+  } else {
+    const Placements given = placement.placements().size() == static_cast<std::size_t>(mesh.ndim())
+                                 ? placement.placements()
+                                 : Placements(std::vector<tessera::Placement>(static_cast<std::size_t>(mesh.ndim())));
+    return DTensorAccess::make(Value(), mesh, DTensorSpec(mesh.layout(), given, Extents::filled(Value::rank(), 0)));
+  }
+}
+
+/// The outputs of one call; Result is what func returns, Out the placement, or the tuple of them, for it.
+template <class Result, class Out>
+struct Results {
+  using type = typename Wrapped<Result, Out>::type;
+
+  static type absent(const Out& out, const DeviceMesh& mesh) { return detail::absent<Result>(out, mesh); }
+
+  static type wrapped(Result&& result, const Out& out, const DeviceMesh& mesh, const std::vector<Leaf>& leaves) {
+    std::vector<Output> outputs;
+    add_output(outputs, result, out);
+    const auto specs = output_specs(mesh, outputs, leaves);
+    auto spec = specs.begin();
+    return wrap(std::move(result), out, mesh, spec);
+  }
+};
+
+template <>
+struct Results<void, None> {
+  using type = void;
+  static void absent(const None&, const DeviceMesh&) {}
+};
+
+template <class Tuple, class... Outs>
+struct TupleResults {
+  static_assert(std::tuple_size_v<Tuple> == sizeof...(Outs),
+                "local_map: expected one output placement per element of func's tuple");
+
+  template <std::size_t... I>
+  static auto type_of(std::index_sequence<I...>)
+      -> std::tuple<typename Wrapped<std::tuple_element_t<I, Tuple>, Outs>::type...>;
+  using Indices = std::index_sequence_for<Outs...>;
+  using type = decltype(type_of(Indices()));
+  using Out = std::tuple<Outs...>;
+
+  static type absent(const Out& out, const DeviceMesh& mesh) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return type{detail::absent<std::tuple_element_t<I, Tuple>>(std::get<I>(out), mesh)...};
+    }(Indices());
+  }
+
+  static type wrapped(Tuple&& result, const Out& out, const DeviceMesh& mesh, const std::vector<Leaf>& leaves) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      std::vector<Output> outputs;
+      (add_output(outputs, std::get<I>(result), std::get<I>(out)), ...);
+      const auto specs = output_specs(mesh, outputs, leaves);
+      auto spec = specs.begin();
+      return type{wrap(std::get<I>(std::move(result)), std::get<I>(out), mesh, spec)...};
+    }(Indices());
+  }
+};
+
+template <class... Values, class... Outs>
+struct Results<std::tuple<Values...>, std::tuple<Outs...>> : TupleResults<std::tuple<Values...>, Outs...> {};
+template <class A, class B, class... Outs>
+struct Results<std::pair<A, B>, std::tuple<Outs...>> : TupleResults<std::pair<A, B>, Outs...> {};
+
+}  // namespace tessera::detail

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <tessera/extents/extents.hpp>
+#include <tessera/placement/placements.hpp>
+
+namespace tessera {
+
+struct Keep {};
+/// An input placement: the DTensor is taken as it is.
+inline constexpr Keep keep{};
+
+struct None {};
+/// An output placement: the value is passed on as it is.
+inline constexpr None none{};
+
+/// What local_map asks of one flattened argument: std::nullopt (not a DTensor), keep, or these placements.
+class InPlacement {
+ public:
+  InPlacement(std::nullopt_t) : value_(std::nullopt) {}
+  InPlacement(Keep) : value_(keep) {}
+  InPlacement(Placements placements) : value_(std::move(placements)) {}
+  InPlacement(std::initializer_list<Placement> placements) : value_(Placements(placements)) {}
+
+  bool is_no_tensor() const { return std::holds_alternative<std::nullopt_t>(value_); }
+  /// The placements asked for; null where there are none.
+  const Placements* placements() const { return std::get_if<Placements>(&value_); }
+
+ private:
+  std::variant<std::nullopt_t, Keep, Placements> value_;
+};
+
+/// One InPlacement per flattened argument; by default nothing is checked.
+class InPlacements {
+ public:
+  InPlacements() = default;
+  InPlacements(std::initializer_list<InPlacement> list) : list_(list) {}
+  InPlacements(std::vector<InPlacement> list) : list_(std::move(list)) {}
+
+  const std::optional<std::vector<InPlacement>>& list() const { return list_; }
+
+ private:
+  std::optional<std::vector<InPlacement>> list_;
+};
+
+/// How local_map makes a DTensor of a View that func returned. Placements convert to it.
+///
+/// Placements without Shard: the global shape is the local one. With Shard: sizes, even or not, are inferred by one metadata exchange for
+/// all outputs together. The other three, made by even, like_input and shaped, communicate nothing.
+class OutPlacement {
+ public:
+  enum class Rule { placements, even, like_input, shaped };
+
+  OutPlacement(Placements placements) : placements_(std::move(placements)) {}
+  OutPlacement(std::initializer_list<Placement> placements) : placements_(placements) {}
+
+  Rule rule() const { return rule_; }
+  const Placements& placements() const { return placements_; }
+  int input() const { return input_; }
+  const Extents& shape() const { return shape_; }
+
+ private:
+  friend OutPlacement even(Placements);
+  friend OutPlacement like_input(int);
+  friend OutPlacement shaped(Placements, Extents);
+
+  Rule rule_ = Rule::placements;
+  Placements placements_;
+  int input_ = -1;
+  Extents shape_;
+};
+
+/// Every rank returns equal extents: global extent = local extent × number of parts.
+inline OutPlacement even(Placements placements) {
+  OutPlacement result(std::move(placements));
+  result.rule_ = OutPlacement::Rule::even;
+  return result;
+}
+
+/// Placements, global shape and boundaries of flattened argument `argument`, a DTensor, as func saw it.
+inline OutPlacement like_input(int argument) {
+  OutPlacement result(Placements{});
+  result.rule_ = OutPlacement::Rule::like_input;
+  result.input_ = argument;
+  return result;
+}
+
+/// These placements and this global shape, by the chunk rule.
+inline OutPlacement shaped(Placements placements, Extents shape) {
+  OutPlacement result(std::move(placements));
+  result.rule_ = OutPlacement::Rule::shaped;
+  result.shape_ = shape;
+  return result;
+}
+
+}  // namespace tessera

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <typeindex>
+#include <vector>
+
+#include <mpi.h>
+
+#include <tessera/comm/collectives.hpp>
+#include <tessera/comm/communicator.hpp>
+#include <tessera/mesh/mesh_layout.hpp>
+
+namespace tessera {
+
+/// An n-d grid of ranks of a communicator. A shared handle, like a View: copies are the same mesh.
+///
+/// Two meshes are the same if their user communicator, ranks and shape are; names do not count. On
+/// a rank of the communicator that is not on the mesh the handle is valid too: coordinate() is
+/// empty there and collective calls return at once.
+class DeviceMesh {
+ public:
+  /// No mesh. Every member but is_null and == needs a mesh.
+  DeviceMesh() = default;
+
+  /// A mesh of any ranks of `comm`, row-major. See init_device_mesh.
+  static DeviceMesh from_ranks(MPI_Comm comm, std::vector<int> ranks, std::vector<int> shape,
+                               std::vector<std::string> dim_names = {});
+  /// All ranks of `comm` in one mesh dim.
+  static DeviceMesh from_comm(MPI_Comm comm);
+  /// The grid of a Cartesian communicator. Errors: InvalidArgument if it is none.
+  static DeviceMesh from_cart(MPI_Comm cart_comm);
+
+  bool is_null() const { return state_ == nullptr; }
+  const MeshLayout& layout() const;
+  int ndim() const { return layout().ndim(); }
+  const std::vector<int>& shape() const { return layout().shape(); }
+  int size() const { return layout().size(); }
+  int size(const MeshDim& mesh_dim) const { return layout().size(mesh_dim); }
+  const std::vector<std::string>& dim_names() const { return layout().dim_names(); }
+
+  /// Row-major position of this rank in the mesh; -1 off the mesh.
+  int rank() const;
+  /// Coordinate of this rank, one number per mesh dim; nullopt off the mesh.
+  const std::optional<std::vector<int>>& coordinate() const;
+  /// Coordinate of this rank along one mesh dim. Errors: InvalidArgument off the mesh or for an
+  /// unknown mesh dim.
+  int local_rank(const MeshDim& mesh_dim) const;
+
+  /// The communicator of the ranks along one mesh dim (or several, row-major in the order named)
+  /// through this rank, for the user.
+  ///
+  /// Collective over these ranks at first use, local afterwards: meshes with the same group give
+  /// the same communicator. It belongs to the library and is freed with the user's communicator.
+  /// MPI_COMM_NULL off the mesh.
+  MPI_Comm comm(const MeshDims& mesh_dims) const;
+
+  /// The part of this mesh along `mesh_dims` (in the order named) through this rank; off the mesh,
+  /// through coordinate 0. Local.
+  ///
+  /// Errors: InvalidArgument for an unknown mesh dim or one named twice.
+  DeviceMesh sub(const MeshDims& mesh_dims) const;
+  DeviceMesh operator[](const MeshDim& mesh_dim) const { return sub({mesh_dim}); }
+  /// sub(mesh_dims) as one mesh dim, row-major. Local.
+  DeviceMesh flatten(const MeshDims& mesh_dims, std::string dim_name) const;
+
+  /// The ranks of this mesh as the library's collectives see them. Errors: MpiError once the
+  /// communicator was freed.
+  Group group() const;
+  const Communicator& communicator() const;
+
+  /// An object of type T that lives as long as the mesh and is shared by all its handles,
+  /// default-constructed at first use.
+  template <class T>
+  T& attachment() const {
+    auto& slot = attachment_slot(typeid(T));
+    if (!slot) slot = std::make_shared<T>();
+    return *static_cast<T*>(slot.get());
+  }
+
+  friend bool operator==(const DeviceMesh& a, const DeviceMesh& b);
+
+ private:
+  struct State;
+
+  DeviceMesh(Communicator communicator, MeshLayout layout);
+  std::shared_ptr<void>& attachment_slot(std::type_index type) const;
+  const State& state() const;
+
+  std::shared_ptr<State> state_;
+};
+
+/// A mesh of the first product(shape) ranks of `comm`, row-major. Example:
+/// init_device_mesh(MPI_COMM_WORLD, {2, 4}, {"dp", "tp"}).
+///
+/// Collective over `comm` (at its first use the library duplicates it).
+/// Errors: InvalidArgument for a size below 1, a product above the size of `comm`, names that are
+/// not ndim different ones, a null or inter-communicator; MpiError outside MPI's lifetime.
+DeviceMesh init_device_mesh(MPI_Comm comm, std::vector<int> shape,
+                            std::vector<std::string> dim_names = {});
+
+/// The name of the mesh in messages: that of its layout.
+inline std::string to_string(const DeviceMesh& mesh) {
+  return to_string(mesh.layout());
+}
+
+}  // namespace tessera

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tessera/mesh/mesh_dim.hpp>
+
+namespace tessera {
+
+/// The integers of a mesh: an n-d grid of ranks, row-major. No MPI: one process can hold the layout
+/// of any machine.
+///
+/// A cheap shared handle. Two layouts are equal if their ranks and shape are; names do not count.
+class MeshLayout {
+ public:
+  /// The 0-d mesh of rank 0.
+  MeshLayout();
+  /// Ranks 0 … product(shape) − 1 in row-major order.
+  ///
+  /// Errors: InvalidArgument for a size below 1, a number of names other than 0 or ndim, a name
+  /// used twice, more than 2^31 ranks.
+  explicit MeshLayout(std::vector<int> shape, std::vector<std::string> dim_names = {});
+  /// Any ranks, row-major. Errors: as above; a rank below 0 or used twice; a number of ranks other
+  /// than product(shape).
+  MeshLayout(std::vector<int> ranks, std::vector<int> shape,
+             std::vector<std::string> dim_names = {});
+
+  int ndim() const { return static_cast<int>(shape().size()); }
+  const std::vector<int>& shape() const;
+  int size() const;
+  int size(const MeshDim& mesh_dim) const;
+  const std::vector<std::string>& dim_names() const;
+  /// Ranks of the communicator by row-major position in the mesh.
+  const std::vector<int>& ranks() const;
+  std::uint64_t hash() const;
+
+  /// Index of a mesh dim. Errors: InvalidArgument for an unknown name or an index out of range.
+  int index(const MeshDim& mesh_dim) const;
+  /// Indices of mesh dims, in the order given. Errors: as index(); an empty list; a mesh dim named
+  /// twice.
+  std::vector<int> indices(const MeshDims& mesh_dims) const;
+
+  /// Coordinate of a row-major position, 0 ≤ mesh_rank < size().
+  std::vector<int> coordinate(int mesh_rank) const;
+  /// Row-major position of a coordinate of ndim() numbers.
+  int mesh_rank(std::span<const int> coordinate) const;
+  /// Row-major position of a rank of the communicator, -1 off the mesh.
+  int position_of(int rank) const;
+
+  /// The layout of `mesh_dims` (indices, in this order) that passes through `coordinate`.
+  MeshLayout sub(const std::vector<int>& mesh_dims, std::span<const int> coordinate) const;
+  /// The same ranks in one mesh dim.
+  MeshLayout flattened(std::string dim_name) const;
+
+  friend bool operator==(const MeshLayout& a, const MeshLayout& b);
+
+ private:
+  struct Data;
+  std::shared_ptr<const Data> data_;
+};
+
+/// "(dp=2, tp=4)"; "(2, 4)" without names.
+std::string to_string(const MeshLayout& layout);
+
+}  // namespace tessera

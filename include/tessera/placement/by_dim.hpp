@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include <tessera/mesh/mesh_layout.hpp>
+#include <tessera/placement/placements.hpp>
+
+namespace tessera {
+
+/// Placements seen from the tensor: for each tensor dim, the mesh dims (names or indices) that
+/// split it, first split first.
+///
+/// Mesh dims that appear in no list are Replicate, unless `partials` names them.
+/// Example: by_dim(mesh, {{"dp", "tp"}, {}}) on a mesh (dp, tp) is {Shard(0), Shard(0)} of a 2-d
+/// tensor. Errors: InvalidArgument for an unknown mesh dim or one used twice. The number of lists
+/// is that of the tensor's dims; whoever uses the placements for another number of dims gets
+/// InvalidArgument.
+Placements by_dim(const MeshLayout& layout, const std::vector<std::vector<MeshDim>>& mesh_dims,
+                  const std::vector<std::pair<MeshDim, Partial>>& partials = {});
+
+}  // namespace tessera

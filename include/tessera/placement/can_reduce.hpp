@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/extents/element_type.hpp>
+#include <tessera/placement/placement.hpp>
+
+namespace tessera {
+
+/// Elements of this kind can be combined by `op`.
+///
+/// sum, product: all but opaque. avg: neither bool nor opaque. min, max: neither complex nor
+/// opaque. Bit ops: integers and bool.
+bool can_reduce(ReduceOp op, ElementKind kind);
+
+}  // namespace tessera

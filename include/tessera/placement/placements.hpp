@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tessera/placement/placement.hpp>
+
+namespace tessera {
+
+/// One Placement per mesh dim, plus the split order where it is not by mesh dim.
+///
+/// Example: on a mesh (dp, tp), {Shard(0), Shard(0)} splits dim 0 by dp first;
+/// Placements({Shard(0), Shard(0)}, {1, 0}) by tp first. The default order is stored as none, so
+/// equal placements compare and hash equal.
+class Placements {
+ public:
+  Placements() = default;
+  Placements(std::initializer_list<Placement> placements);
+  Placements(std::vector<Placement> placements);
+  /// split_positions[mesh_dim]: position of this mesh dim in the split order of its tensor dim, 0
+  /// first; 0 where it is not a Shard.
+  ///
+  /// Errors (all constructors): InvalidArgument for two kinds of Partial other than sum with avg,
+  /// and for positions that are not a permutation of 0 … k−1 among the k mesh dims of a tensor dim.
+  /// `tensor_dims`, where given, is the number of dims of the tensors these placements are meant
+  /// for; a spec checks it.
+  Placements(std::vector<Placement> placements, std::vector<int> split_positions,
+             std::optional<int> tensor_dims = {});
+
+  std::size_t size() const { return placements_.size(); }
+  const Placement& operator[](std::size_t mesh_dim) const { return placements_[mesh_dim]; }
+  auto begin() const { return placements_.begin(); }
+  auto end() const { return placements_.end(); }
+
+  /// Mesh dims that shard `tensor_dim`, first split first.
+  std::vector<int> split_order(int tensor_dim) const;
+  /// Position of a mesh dim in the split order of its tensor dim; 0 where it is not a Shard.
+  int split_position(int mesh_dim) const;
+
+  bool is_all_replicate() const;
+  bool has_partial() const;
+  std::uint64_t hash() const;
+
+  /// The same with negative tensor dims resolved for a tensor of `tensor_dims` dims.
+  ///
+  /// Errors: InvalidArgument, naming `function`, for a tensor dim out of range or placements meant
+  /// for another number of tensor dims.
+  Placements resolved(int tensor_dims, const char* function) const;
+
+  friend bool operator==(const Placements& a, const Placements& b) {
+    return a.placements_ == b.placements_ && a.split_positions_ == b.split_positions_;
+  }
+
+ private:
+  std::vector<Placement> placements_;
+  std::vector<int> split_positions_;  // empty: by mesh dim
+  std::optional<int> tensor_dims_;
+};
+
+/// "S(0), R, P(sum)"; "S(0)[1], S(0)[0]" where the split order is not by mesh dim.
+std::string to_string(const Placements& placements);
+
+/// The inverse of to_string; "P" means P(sum), spaces do not matter. Errors: InvalidArgument.
+Placements parse_placements(std::string_view text);
+
+}  // namespace tessera

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <Kokkos_Core.hpp>
+
+#include <tessera/redistribute/detail/copy_loop.hpp>
+#include <tessera/tensor/detail/loops.hpp>
+
+namespace tessera::detail {
+
+/// What one thread moves. May alias anything, like std::byte.
+template <int Bytes>
+struct Word;
+template <>
+struct [[gnu::may_alias]] Word<1> {
+  std::uint8_t bits;
+};
+template <>
+struct [[gnu::may_alias]] Word<2> {
+  std::uint16_t bits;
+};
+template <>
+struct [[gnu::may_alias]] Word<4> {
+  std::uint32_t bits;
+};
+template <>
+struct [[gnu::may_alias]] Word<8> {
+  std::uint64_t bits;
+};
+template <>
+struct [[gnu::may_alias]] Word<16> {
+  std::uint64_t low, high;
+};
+
+/// Bytes of the largest word that divides the run and to which both addresses and all strides are
+/// aligned.
+int word_bytes(const CopyLoop& loop);
+
+/// A few copies by the same word in one kernel, one word per index.
+template <int Bytes>
+struct CopyBatch {
+  static constexpr int capacity = 8;
+
+  struct Part {
+    const std::byte* source;
+    std::byte* destination;
+    Loops loops;
+    LoopArray source_strides;
+    LoopArray destination_strides;
+    std::int64_t end;
+  };
+
+  int size = 0;
+  Kokkos::Array<Part, capacity> parts{};
+
+  std::int64_t items() const { return size == 0 ? 0 : parts[size - 1].end; }
+
+  void add(const CopyLoop& copy) {
+    Part part{copy.source,
+              copy.destination,
+              make_loops(copy.extents, 1),
+              loop_strides(copy.source_strides),
+              loop_strides(copy.destination_strides),
+              0};
+    const int last = static_cast<int>(copy.extents.size());
+    part.loops.ndims = last + 1;
+    part.loops.extents[last] = copy.run / Bytes;
+    part.source_strides[last] = Bytes;
+    part.destination_strides[last] = Bytes;
+    part.end = items() + part.loops.items();
+    parts[size++] = part;
+  }
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    int p = 0;
+    while (i >= parts[p].end) ++p;
+    const Part& part = parts[p];
+    const auto item = part.loops.item(p == 0 ? i : i - parts[p - 1].end);
+    const auto* from = part.source + part.loops.offset(item, part.source_strides);
+    auto* to = part.destination + part.loops.offset(item, part.destination_strides);
+    *reinterpret_cast<Word<Bytes>*>(to) = *reinterpret_cast<const Word<Bytes>*>(from);
+  }
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <tessera/error/error.hpp>
+#include <tessera/redistribute/detail/arithmetic.hpp>
+#include <tessera/tensor/detail/launch.hpp>
+#include <tessera/tensor/detail/loops.hpp>
+
+namespace tessera::detail {
+
+template <class T>
+struct Assign {
+  using value_type = T;
+  T value;
+  KOKKOS_FUNCTION void operator()(T& element) const { element = value; }
+};
+
+template <class T>
+struct Multiply {
+  using value_type = T;
+  std::int64_t factor;
+  KOKKOS_FUNCTION void operator()(T& element) const { element = multiplied(element, factor); }
+};
+
+/// function(element) for each element of an array, a chunk of the innermost loop per index.
+template <class Function>
+struct ForEachElement {
+  using T = typename Function::value_type;
+
+  std::byte* data;
+  Loops loops;
+  LoopArray strides;
+  Function function;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto item = loops.item(i);
+    auto* begin = data + loops.offset(item, strides);
+    const auto stride = strides[loops.ndims - 1];
+    if (stride == static_cast<std::int64_t>(sizeof(T)))
+      for (std::int64_t k = 0; k < item.length; ++k) function(reinterpret_cast<T*>(begin)[k]);
+    else
+      for (std::int64_t k = 0; k < item.length; ++k)
+        function(*reinterpret_cast<T*>(begin + k * stride));
+  }
+};
+
+/// Expects elements aligned for Function::value_type.
+template <class Function>
+void for_each_element(const Execution& execution, const char* label, const ArrayRef& array,
+                      Function function) {
+  using T = typename Function::value_type;
+  constexpr std::int64_t host_chunk = 4096;
+  if (array.bytes() == 0) return;
+
+  Extents extents = array.extents;
+  std::array strides{array.strides};
+  for (auto& stride : strides[0]) stride *= array.type.size;
+  simplify(extents, strides);
+  const bool on_device = is_on_device(array.space);
+  const ForEachElement<Function> kernel{array.data, make_loops(extents, on_device ? 1 : host_chunk),
+                                        loop_strides(strides[0]), function};
+  if (!on_device)
+    launch_on_host(execution, label, kernel.loops.items(), array.bytes(), kernel);
+  else if constexpr (has_device && is_device_number<T>)
+    launch_on_device(execution, label, kernel.loops.items(), kernel);
+  else
+    throw InvalidArgument("expected an element type other than long double on a device");
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <tessera/placement/placement.hpp>
+#include <tessera/sharding/spec.hpp>
+
+namespace tessera {
+
+/// A box of the global tensor that travels between this rank and `peer` (a mesh rank; this rank
+/// itself for what stays).
+struct Block {
+  int peer;
+  Box box;
+  int term = 0;  ///< for reductions: row-major position over the reduced mesh dims
+
+  friend bool operator==(const Block&, const Block&) = default;
+};
+
+namespace detail {
+
+/// One direct move between two distributions on the same mesh: every rank fetches what its `to`
+/// piece needs.
+///
+/// Along a mesh dim that `from` does not shard, a rank fetches from its own coordinate, so what it
+/// has it takes from itself. Along `term_dims` it fetches from every coordinate and reduces.
+struct Hop {
+  DTensorSpec from = {};
+  DTensorSpec to = {};
+  std::vector<int> term_dims = {};   ///< ascending; empty: nothing is reduced
+  std::vector<int> first_only = {};  ///< mesh dims along which only coordinate 0 fetches
+  ReduceOp op = ReduceOp::sum;
+  std::int64_t divisor = 1;
+
+  /// Number of terms of each element.
+  int terms() const;
+};
+
+/// What the rank at `coordinate` fetches, own blocks included: box by box, for each box its terms
+/// in order.
+std::vector<Block> blocks_to_receive(const Hop& hop, std::span<const int> coordinate);
+
+/// What other ranks fetch from the rank at `coordinate`.
+std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinate);
+
+/// Some rank fetches something from another one. The same answer on every rank.
+bool communicates(const Hop& hop);
+
+}  // namespace detail
+}  // namespace tessera

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include <tessera/redistribute/detail/arithmetic.hpp>
+#include <tessera/redistribute/detail/reduction.hpp>
+
+namespace tessera::detail {
+
+/// Reduces on the host, one tile of the innermost loop per index: so small that the partial results
+/// of the tree stay in cache.
+///
+/// Strided or misaligned rows are gathered into tiles, so that all arithmetic runs on dense ones.
+/// Shares the reduction with the caller: the kernel may outlive the call in an asynchronous host
+/// backend.
+template <class T, class Op>
+struct HostReduce {
+  static constexpr std::int64_t tile = 1024 / static_cast<std::int64_t>(sizeof(T));
+  static constexpr std::int64_t deepest_tree = 33;
+  static constexpr auto element = static_cast<std::int64_t>(sizeof(T));
+
+  std::shared_ptr<const Reduction> reduction;
+  Loops loops;
+
+  void operator()(std::int64_t i) const {
+    alignas(64) T buffer[deepest_tree * tile];
+    const auto item = loops.item(i);
+    const auto& destination = reduction->destination;
+    const bool is_direct = !reduction->is_in_place && is_dense(item, destination);
+    T* to = is_direct ? reinterpret_cast<T*>(begin(item, destination)) : buffer;
+
+    const auto terms = static_cast<std::int64_t>(reduction->terms.size());
+    if (terms == 1)
+      std::memmove(to, fold(item, 0, 1, buffer), static_cast<std::size_t>(item.length * element));
+    else
+      fold_into(to, item, 0, terms, buffer);
+    if (reduction->divisor != 1)
+      for (std::int64_t k = 0; k < item.length; ++k) to[k] = divided(to[k], reduction->divisor);
+    if (!is_direct) store(item, to);
+  }
+
+  std::byte* begin(const Loops::Item& item, const Operand& operand) const {
+    return operand.data + loops.offset(item, operand.strides);
+  }
+
+  std::int64_t stride(const Operand& operand) const { return operand.strides[loops.ndims - 1]; }
+
+  bool is_dense(const Loops::Item& item, const Operand& operand) const {
+    return stride(operand) == element &&
+           reinterpret_cast<std::uintptr_t>(begin(item, operand)) % alignof(T) == 0;
+  }
+
+  /// The tree over terms first … last - 1: one term where it lies, if dense; else in `buffer`, with
+  /// a further tile for each level.
+  const T* fold(const Loops::Item& item, std::int64_t first, std::int64_t last, T* buffer) const {
+    if (last - first == 1)
+      return load(item, reduction->terms[static_cast<std::size_t>(first)], buffer);
+    fold_into(buffer, item, first, last, buffer);
+    return buffer;
+  }
+
+  void fold_into(T* to, const Loops::Item& item, std::int64_t first, std::int64_t last,
+                 T* buffer) const {
+    const auto middle = split_point(first, last);
+    const T* left = fold(item, first, middle, buffer);
+    const T* right = fold(item, middle, last, buffer + tile);
+    if (left == to)
+      accumulate(to, right, item.length);
+    else
+      combine(to, left, right, item.length);
+  }
+
+  static void accumulate(T* __restrict to, const T* __restrict b, std::int64_t length) {
+    for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(to[k], b[k]);
+  }
+
+  static void combine(T* __restrict to, const T* a, const T* b, std::int64_t length) {
+    for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(a[k], b[k]);
+  }
+
+  const T* load(const Loops::Item& item, const Operand& operand, T* buffer) const {
+    const auto* from = begin(item, operand);
+    if (is_dense(item, operand)) return reinterpret_cast<const T*>(from);
+    for (std::int64_t k = 0; k < item.length; ++k)
+      std::memcpy(buffer + k, from + k * stride(operand), sizeof(T));
+    return buffer;
+  }
+
+  void store(const Loops::Item& item, const T* result) const {
+    auto* to = begin(item, reduction->destination);
+    for (std::int64_t k = 0; k < item.length; ++k)
+      std::memcpy(to + k * stride(reduction->destination), result + k, sizeof(T));
+  }
+};
+
+}  // namespace tessera::detail

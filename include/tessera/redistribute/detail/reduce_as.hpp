@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <tessera/error/error.hpp>
+#include <tessera/redistribute/detail/device_reduce.hpp>
+#include <tessera/redistribute/detail/host_reduce.hpp>
+#include <tessera/tensor/detail/launch.hpp>
+
+namespace tessera::detail {
+
+/// Runs the kernel of T and Op in `space`.
+template <class T, class Op>
+void reduce_as(const Execution& execution, MemorySpace space, Reduction reduction) {
+  if (!is_on_device(space)) {
+    const auto bytes = reduction.bytes();
+    const auto loops = make_loops(reduction.extents, HostReduce<T, Op>::tile);
+    const HostReduce<T, Op> kernel{std::make_shared<const Reduction>(std::move(reduction)), loops};
+    launch_on_host(execution, "tessera::detail::reduce", loops.items(), bytes, kernel);
+  } else if constexpr (has_device && is_device_number<T>) {
+    launch_on_device(execution, "tessera::detail::reduce", product(reduction.extents),
+                     DeviceReduce<T, Op>(reduction));
+  } else {
+    throw InvalidArgument("reduce: expected an element type other than long double on a device");
+  }
+}
+
+}  // namespace tessera::detail

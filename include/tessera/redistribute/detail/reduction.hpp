@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <tessera/extents/element_type.hpp>
+#include <tessera/placement/placement.hpp>
+#include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/detail/loops.hpp>
+
+namespace tessera::detail {
+
+/// One array of a reduction; strides in bytes.
+struct Operand {
+  std::byte* data;
+  LoopArray strides;
+};
+
+/// A reduction as loops common to all its arrays.
+struct Reduction {
+  Extents extents;
+  Operand destination;
+  std::vector<Operand> terms;
+  std::int64_t divisor;
+  std::int32_t element_size;
+  bool is_in_place;  ///< destination is one of the terms
+
+  std::int64_t bytes() const {
+    return product(extents) * element_size * static_cast<std::int64_t>(terms.size() + 1);
+  }
+};
+
+/// Where the fixed tree over terms first … last - 1 (two or more) is cut: first + the largest power
+/// of two below their number.
+constexpr std::int64_t split_point(std::int64_t first, std::int64_t last) {
+  std::int64_t power = 1;
+  while (2 * power < last - first) power *= 2;
+  return first + power;
+}
+
+/// Expects at least one element.
+Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destination,
+                         std::int64_t divisor);
+
+/// The kernels by kind. On a device at most DeviceReduce's number of terms.
+void reduce_integers(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
+                     Reduction reduction);
+void reduce_floating(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
+                     Reduction reduction);
+void reduce_complex(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
+                    Reduction reduction);
+
+}  // namespace tessera::detail

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tessera/tensor/detail/view_traits.hpp>
+
+namespace tessera::detail {
+
+/// Reusable memory that only grows. What was in it is lost at every reserve().
+class ScratchBuffer {
+ public:
+  std::byte* reserve(std::int64_t bytes, MemorySpace space);
+
+ private:
+  using HostBytes = Kokkos::View<std::byte*, Kokkos::HostSpace>;
+  using DeviceBytes = Kokkos::View<std::byte*, Kokkos::DefaultExecutionSpace::memory_space>;
+
+  ViewHolder<HostBytes> host_;
+  ViewHolder<DeviceBytes> device_;
+};
+
+/// What one execution of a plan needs besides source and destination.
+struct Scratch {
+  ScratchBuffer messages;      ///< packed blocks, on the host
+  ScratchBuffer terms;         ///< terms of reductions in device memory
+  ScratchBuffer intermediate;  ///< pieces between two phases
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tessera/extents/element_type.hpp>
+#include <tessera/redistribute/detail/hop.hpp>
+#include <tessera/redistribute/options.hpp>
+#include <tessera/sharding/spec.hpp>
+
+namespace tessera {
+
+class DeviceMesh;
+class Redistributor;
+
+/// What one rank does in one phase of a step. Boxes are global indices.
+struct Phase {
+  Box source;                  ///< this rank's piece before the phase; blocks to send lie in it
+  Box destination;             ///< this rank's piece after the phase; blocks to receive lie in it
+  std::vector<Block> send;     ///< to other ranks, at most one to each
+  std::vector<Block> receive;  ///< from other ranks and from itself; for reductions box by box,
+                               ///< each box's terms in order
+  int terms = 1;               ///< consecutive entries of `receive` that are reduced into one box
+};
+
+enum class StepKind : std::uint8_t { exchange, reduce };
+
+/// What one rank does in one step. A step that communicates counts as one exchange, whatever its
+/// phases.
+struct Step {
+  StepKind kind;
+  bool communicates;  ///< some rank sends to another one; the same on every rank
+  std::vector<Phase> phases;
+};
+
+/// Upper bounds over all ranks, in the planner's own terms.
+struct PlanCost {
+  std::int64_t bytes_received = 0;
+  std::int64_t bytes_reduced = 0;  ///< operands read by reductions
+  std::int64_t messages_received = 0;
+  double seconds = 0.0;  ///< from built-in latency and bandwidth
+};
+
+/// What remains on the target's Partial mesh dims once the data has arrived.
+struct PartialTarget {
+  ReduceOp op;             ///< its identity fills what a rank does not hold
+  std::int64_t scale = 1;  ///< what a rank holds is multiplied by this (avg)
+};
+
+/// How to get from one spec to another, as data: a function of source, target, element type and
+/// options, so equal on every rank, made without communication. A cheap shared handle.
+class RedistributePlan {
+ public:
+  const DTensorSpec& source() const;
+  const DTensorSpec& target() const;
+  ElementType element_type() const;
+  const RedistributeOptions& options() const;
+
+  /// Steps of one rank, made on demand. O(peers of that rank).
+  std::vector<Step> steps(int mesh_rank) const;
+  /// Number of steps in which data travels between ranks.
+  int exchanges() const;
+  /// What to do around the steps where the target has new Partial mesh dims.
+  const std::optional<PartialTarget>& partial_target() const;
+  /// How reduce steps combine: the op, and the number that the result is divided by.
+  ReduceOp reduce_op() const;
+  std::int64_t divisor() const;
+
+  PlanCost cost() const;
+  /// Steps, placements and bytes in words, several lines.
+  std::string explain() const;
+
+  /// Makes the plan executable on this rank of `mesh`, whose layout must be the plan's. Local.
+  ///
+  /// Errors: MeshMismatch.
+  Redistributor bind(const DeviceMesh& mesh) const;
+
+  struct Data;
+
+ private:
+  friend RedistributePlan make_plan(const DTensorSpec&, const DTensorSpec&, ElementType,
+                                    const RedistributeOptions&, const char*);
+  explicit RedistributePlan(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+
+  std::shared_ptr<const Data> data_;
+};
+
+/// Plans the way from `source` to `target`, two specs of the same global shape on the same mesh
+/// layout.
+///
+/// Partial mesh dims are reduced first, all together; what remains is one direct exchange in which
+/// every rank receives what it needs and does not have, and nothing else. Errors: InvalidArgument
+/// for different shapes, or an op that the element type cannot reduce; MeshMismatch for different
+/// layouts.
+RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
+                           const RedistributeOptions& options = {},
+                           const char* function = "make_plan");
+
+/// One line: "(16, 24) on (dp=4) as S(0) -> … as R: 1 exchange".
+std::string to_string(const RedistributePlan& plan);
+
+}  // namespace tessera

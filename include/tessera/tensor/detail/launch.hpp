@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <tessera/tensor/array_ref.hpp>
+
+namespace tessera::detail {
+
+/// Work on fewer bytes of host memory runs at once on the calling thread.
+inline constexpr std::int64_t serial_bytes = 16 * 1024;
+
+/// Kokkos was built for a device; otherwise there is no device memory and no kernel is compiled for
+/// it.
+inline constexpr bool has_device =
+    !std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>;
+
+constexpr bool is_on_device(MemorySpace space) {
+  return has_device && space == MemorySpace::device;
+}
+
+/// The instance for kernels on host memory, once the device has finished what it may do to that
+/// memory.
+inline Kokkos::DefaultHostExecutionSpace host_instance(const Execution& execution) {
+  if constexpr (has_device)
+    execution.instance<MemorySpace::device>().fence("tessera::detail: before work on host memory");
+  return execution.instance<MemorySpace::host>();
+}
+
+template <class Space>
+using LaunchPolicy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
+
+/// functor(i) for all i in [0, items), on host memory of `bytes` bytes.
+template <class Functor>
+void launch_on_host(const Execution& execution, const char* label, std::int64_t items,
+                    std::int64_t bytes, const Functor& functor) {
+  const auto instance = host_instance(execution);
+  if (bytes >= serial_bytes && items > 1) {
+    Kokkos::parallel_for(label, LaunchPolicy<Kokkos::DefaultHostExecutionSpace>(instance, 0, items),
+                         functor);
+  } else {
+    instance.fence("tessera::detail: before work on the calling thread");
+    for (std::int64_t i = 0; i < items; ++i) functor(i);
+  }
+}
+
+/// functor(i) for all i in [0, items), on device memory.
+template <class Functor>
+void launch_on_device(const Execution& execution, const char* label, std::int64_t items,
+                      const Functor& functor) {
+  if constexpr (has_device)
+    Kokkos::parallel_for(label,
+                         LaunchPolicy<Kokkos::DefaultExecutionSpace>(
+                             execution.instance<MemorySpace::device>(), 0, items),
+                         functor);
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <Kokkos_Core.hpp>
+
+#include <tessera/extents/extents.hpp>
+
+namespace tessera::detail {
+
+/// Tensor dims, and one more for the words of an element.
+inline constexpr int max_loops = max_tensor_dims + 1;
+
+using LoopArray = Kokkos::Array<std::int64_t, max_loops>;
+
+/// Nested loops, outermost first, at least one; the innermost is cut in chunks. One item is one
+/// chunk of the innermost loop.
+///
+/// Example: extents {3, 10}, chunk 4: items 0 … 8; item 4 is {1, 4}, of length 4; item 5 is {1, 8},
+/// of length 2.
+struct Loops {
+  int ndims = 1;
+  LoopArray extents{1};
+  std::int64_t chunk = 1;
+
+  /// Where an item begins, and how many steps of the innermost loop it has.
+  struct Item {
+    LoopArray index;
+    std::int64_t length;
+  };
+
+  KOKKOS_FUNCTION std::int64_t chunks() const { return (extents[ndims - 1] + chunk - 1) / chunk; }
+
+  KOKKOS_FUNCTION std::int64_t items() const {
+    std::int64_t result = chunks();
+    for (int d = 0; d < ndims - 1; ++d) result *= extents[d];
+    return result;
+  }
+
+  KOKKOS_FUNCTION Item item(std::int64_t position) const {
+    Item result{};
+    std::int64_t rest = position;
+    for (int d = ndims - 1; d > 0; --d) {
+      const std::int64_t extent = d == ndims - 1 ? chunks() : extents[d];
+      result.index[d] = rest % extent;
+      rest /= extent;
+    }
+    result.index[0] = rest;
+    result.index[ndims - 1] *= chunk;
+    const std::int64_t left = extents[ndims - 1] - result.index[ndims - 1];
+    result.length = left < chunk ? left : chunk;
+    return result;
+  }
+
+  KOKKOS_FUNCTION std::int64_t offset(const Item& item, const LoopArray& strides) const {
+    std::int64_t result = 0;
+    for (int d = 0; d < ndims; ++d) result += item.index[d] * strides[d];
+    return result;
+  }
+};
+
+/// Loops over all of `extents`, at least one loop. Expects no extent 0.
+Loops make_loops(const Extents& extents, std::int64_t chunk);
+
+/// `strides` as the loops take them: 0 where there is no dim.
+LoopArray loop_strides(const Extents& strides);
+
+/// The same elements by fewer loops: drops extents of 1, sorts by the first operand's strides
+/// (largest outermost), joins dims that are one for every operand. strides[k] are those of operand
+/// k; all change together with `extents`.
+void simplify(Extents& extents, std::span<Extents> strides);
+
+}  // namespace tessera::detail

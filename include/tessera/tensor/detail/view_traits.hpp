@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <type_traits>
+
+#include <Kokkos_Core.hpp>
+
+#include <tessera/error/error.hpp>
+#include <tessera/extents/extents.hpp>
+#include <tessera/mesh/device_mesh.hpp>
+#include <tessera/sharding/spec.hpp>
+
+namespace tessera::detail {
+
+template <class V>
+concept AnyView = Kokkos::is_view_v<V> && V::rank()
+<= max_tensor_dims;
+
+template <class Layout>
+inline constexpr bool is_dense_layout =
+    std::is_same_v<Layout, Kokkos::LayoutLeft> || std::is_same_v<Layout, Kokkos::LayoutRight>;
+
+/// A View that the library can allocate as it is.
+template <class V>
+inline constexpr bool is_allocatable =
+    !V::traits::memory_traits::is_unmanaged && !std::is_const_v<typename V::value_type> &&
+    is_dense_layout<typename V::array_layout>;
+
+template <class V>
+struct Allocatable {
+  using Layout = std::conditional_t<is_dense_layout<typename V::array_layout>,
+                                    typename V::array_layout, Kokkos::LayoutRight>;
+  using type = Kokkos::View<typename V::non_const_data_type, Layout, typename V::device_type>;
+};
+
+template <class V>
+requires is_allocatable<V>
+struct Allocatable<V> {
+  using type = V;
+};
+
+/// V where it is managed, non-const, LayoutLeft or LayoutRight; else its managed, non-const
+/// relative, LayoutStride as LayoutRight.
+template <AnyView V>
+using AllocatableView = typename Allocatable<V>::type;
+
+/// A new View of `shape`, not initialised.
+template <class V, class... Properties>
+V allocate(const Extents& shape, const char* label, const Properties&... properties) {
+  static_assert(is_allocatable<V>,
+                "expected a managed, non-const View in LayoutLeft or LayoutRight");
+  typename V::array_layout layout;
+  for (std::size_t d = 0; d < V::rank(); ++d)
+    layout.dimension[d] = static_cast<std::size_t>(shape[d]);
+  return V(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing, properties...),
+           layout);
+}
+
+template <class V>
+Extents extents_of(const V& view) {
+  Extents result;
+  for (std::size_t d = 0; d < V::rank(); ++d)
+    result.push_back(static_cast<std::int64_t>(view.extent(d)));
+  return result;
+}
+
+/// Static extents of a View type by tensor dim, 0 where dynamic.
+template <class V>
+Extents static_extents() {
+  Extents result = Extents::filled(V::rank(), 0);
+  for (std::size_t d = V::rank_dynamic(); d < V::rank(); ++d)
+    result[d] = static_cast<std::int64_t>(V::static_extent(d));
+  return result;
+}
+
+/// Throws InvalidArgument unless Views with these static extents can hold every piece of `spec`,
+/// and elements of `type` can be reduced by its Partials. The same on every rank.
+void require_representable(const DTensorSpec& spec, const Extents& static_extents, ElementType type,
+                           const char* function);
+
+template <class V>
+void require_representable(const DTensorSpec& spec, const char* function) {
+  require_representable(spec, static_extents<V>(), element_type<typename V::value_type>(),
+                        function);
+}
+
+/// Keeps a View and, where Kokkos was finalised before, lets go of it instead of freeing it.
+template <class V>
+class ViewHolder {
+ public:
+  ViewHolder() : view_() {}
+  explicit ViewHolder(V view) : view_(std::move(view)) {}
+  ViewHolder(const ViewHolder& other) : view_(other.view_) {}
+  ViewHolder(ViewHolder&& other) noexcept : view_(std::move(other.view_)) {}
+  ViewHolder& operator=(const ViewHolder& other) {
+    view_ = other.view_;
+    return *this;
+  }
+  ViewHolder& operator=(ViewHolder&& other) noexcept {
+    view_ = std::move(other.view_);
+    return *this;
+  }
+  ~ViewHolder() {
+    if (!Kokkos::is_finalized()) view_.~V();
+  }
+
+  const V& get() const { return view_; }
+
+ private:
+  union {
+    V view_;
+  };
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/mesh/device_mesh.hpp>
+
+namespace tessera {
+
+/// Makes `mesh` the default of factories, from_local and distribute_tensor on this thread while it
+/// lives. Nests.
+class DeviceMeshScope {
+ public:
+  explicit DeviceMeshScope(DeviceMesh mesh);
+  ~DeviceMeshScope();
+  DeviceMeshScope(const DeviceMeshScope&) = delete;
+  DeviceMeshScope& operator=(const DeviceMeshScope&) = delete;
+};
+
+/// Mesh of the innermost scope. Errors: InvalidArgument, naming `function`, outside any scope.
+const DeviceMesh& default_device_mesh(const char* function);
+
+}  // namespace tessera

@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+
+#include <tessera/tensor/device_mesh_scope.hpp>
+#include <tessera/tensor/dtensor.hpp>
+#include <tessera/tensor/random.hpp>
+
+/// Tensors made from nothing. None communicates.
+///
+/// Every factory comes as f<V>([exec,] [mesh,] placements, shape, …): without a mesh the
+/// DeviceMeshScope's is taken; with an execution space instance the work is ordered on it and not
+/// fenced, without one it is complete on return. `shape` is the global shape; V is a managed,
+/// non-const View type in LayoutLeft or LayoutRight. Off the mesh the result is empty. Errors:
+/// InvalidArgument for a Partial placement, placements or shapes that are none (see DTensorSpec),
+/// or a static extent of V that differs from the shape's or would be split. The same on every rank.
+namespace tessera {
+
+namespace detail {
+
+template <class E>
+concept ExecutionSpace = Kokkos::is_execution_space_v<E>;
+
+/// The spec of a factory's tensor, checked.
+DTensorSpec factory_spec(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
+                         const Extents& static_extents, ElementType type, const char* function);
+
+template <class V>
+DTensor<V> make_empty(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
+                      const char* function) {
+  static_assert(is_allocatable<V>,
+                "expected a managed, non-const View in LayoutLeft or LayoutRight");
+  auto spec = factory_spec(mesh, placements, shape, static_extents<V>(),
+                           element_type<typename V::value_type>(), function);
+  return allocate_dtensor<V>(mesh, std::move(spec), function);
+}
+
+template <class V>
+DTensor<V> make_full(const Execution& execution, const DeviceMesh& mesh,
+                     const Placements& placements, const Extents& shape,
+                     const typename V::value_type& value, const char* function) {
+  auto result = make_empty<V>(mesh, placements, shape, function);
+  const auto& view = result.to_local();
+  if (view.size() > 0) Kokkos::deep_copy(execution.instance<memory_space<V>>(), view, value);
+  finish(execution, function);
+  return result;
+}
+
+template <class V>
+DTensor<V> make_random(const Execution& execution, const DeviceMesh& mesh,
+                       const Placements& placements, const Extents& shape,
+                       Distribution distribution, Random random, const char* function) {
+  auto result = make_empty<V>(mesh, placements, shape, function);
+  if (result.to_local().size() > 0)
+    fill_random(execution, distribution, random, array_ref(result.to_local()), shape,
+                result.global_offset());
+  finish(execution, function);
+  return result;
+}
+
+/// Calls a user's function for each element of a piece, in any order.
+template <class V, class Function>
+struct FillFromFunction {
+  static constexpr std::size_t tensor_dims = V::rank();
+
+  V view;
+  Kokkos::Array<std::int64_t, tensor_dims> offset;
+  Kokkos::Array<std::int64_t, tensor_dims> shape;
+  Function function;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t flat) const {
+    Kokkos::Array<std::int64_t, tensor_dims> index{};
+    std::int64_t distance = 0;
+    for (std::size_t k = 0; k < tensor_dims; ++k) {
+      const std::size_t d = is_left ? k : tensor_dims - 1 - k;
+      const auto local = flat % shape[d];
+      flat /= shape[d];
+      index[d] = offset[d] + local;
+      distance += local * static_cast<std::int64_t>(view.stride(d));
+    }
+    view.data()[distance] = function(index);
+  }
+
+  static constexpr bool is_left = std::is_same_v<typename V::array_layout, Kokkos::LayoutLeft>;
+};
+
+template <class V, class Function>
+DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh,
+                              const Placements& placements, const Extents& shape,
+                              const Function& function) {
+  auto result = make_empty<V>(mesh, placements, shape, "from_function");
+  const auto& view = result.to_local();
+  FillFromFunction<V, Function> fill{view, {}, {}, function};
+  for (std::size_t d = 0; d < V::rank(); ++d) {
+    fill.offset[d] = result.global_offset()[d];
+    fill.shape[d] = result.local_shape()[d];
+  }
+  const auto size = static_cast<std::int64_t>(view.size());
+  const auto instance = execution.instance<memory_space<V>>();
+  using Policy =
+      Kokkos::RangePolicy<std::remove_const_t<decltype(instance)>, Kokkos::IndexType<std::int64_t>>;
+  if (mesh.coordinate() && size > 0)
+    Kokkos::parallel_for("tessera::from_function", Policy(instance, 0, size), fill);
+  finish(execution, "from_function");
+  return result;
+}
+
+}  // namespace detail
+
+/// Not initialised.
+template <class V>
+DTensor<V> empty(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
+  return detail::make_empty<V>(mesh, placements, shape, "empty");
+}
+template <class V>
+DTensor<V> empty(const Placements& placements, const Extents& shape) {
+  return detail::make_empty<V>(default_device_mesh("empty"), placements, shape, "empty");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> empty(const E& /*exec*/, const DeviceMesh& mesh, const Placements& placements,
+                 const Extents& shape) {
+  return detail::make_empty<V>(mesh, placements, shape, "empty");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> empty(const E& /*exec*/, const Placements& placements, const Extents& shape) {
+  return detail::make_empty<V>(default_device_mesh("empty"), placements, shape, "empty");
+}
+
+/// All zero.
+template <class V>
+DTensor<V> zeros(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
+  return detail::make_full<V>(Execution(), mesh, placements, shape, typename V::value_type(0),
+                              "zeros");
+}
+template <class V>
+DTensor<V> zeros(const Placements& placements, const Extents& shape) {
+  return detail::make_full<V>(Execution(), default_device_mesh("zeros"), placements, shape,
+                              typename V::value_type(0), "zeros");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> zeros(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+                 const Extents& shape) {
+  return detail::make_full<V>(Execution(exec), mesh, placements, shape, typename V::value_type(0),
+                              "zeros");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> zeros(const E& exec, const Placements& placements, const Extents& shape) {
+  return detail::make_full<V>(Execution(exec), default_device_mesh("zeros"), placements, shape,
+                              typename V::value_type(0), "zeros");
+}
+
+/// All one.
+template <class V>
+DTensor<V> ones(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
+  return detail::make_full<V>(Execution(), mesh, placements, shape, typename V::value_type(1),
+                              "ones");
+}
+template <class V>
+DTensor<V> ones(const Placements& placements, const Extents& shape) {
+  return detail::make_full<V>(Execution(), default_device_mesh("ones"), placements, shape,
+                              typename V::value_type(1), "ones");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> ones(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+                const Extents& shape) {
+  return detail::make_full<V>(Execution(exec), mesh, placements, shape, typename V::value_type(1),
+                              "ones");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> ones(const E& exec, const Placements& placements, const Extents& shape) {
+  return detail::make_full<V>(Execution(exec), default_device_mesh("ones"), placements, shape,
+                              typename V::value_type(1), "ones");
+}
+
+/// All `value`.
+template <class V>
+DTensor<V> full(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
+                const typename V::value_type& value) {
+  return detail::make_full<V>(Execution(), mesh, placements, shape, value, "full");
+}
+template <class V>
+DTensor<V> full(const Placements& placements, const Extents& shape,
+                const typename V::value_type& value) {
+  return detail::make_full<V>(Execution(), default_device_mesh("full"), placements, shape, value,
+                              "full");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> full(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+                const Extents& shape, const typename V::value_type& value) {
+  return detail::make_full<V>(Execution(exec), mesh, placements, shape, value, "full");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> full(const E& exec, const Placements& placements, const Extents& shape,
+                const typename V::value_type& value) {
+  return detail::make_full<V>(Execution(exec), default_device_mesh("full"), placements, shape,
+                              value, "full");
+}
+
+/// Uniform in [0, 1), floating or complex. An element depends on (seed, stream, its global index)
+/// only: the gathered tensor is bit-identical for every mesh, placement, layout and backend. See
+/// Random.
+template <class V>
+DTensor<V> rand(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
+                Random random = {}) {
+  return detail::make_random<V>(Execution(), mesh, placements, shape, detail::Distribution::uniform,
+                                random, "rand");
+}
+template <class V>
+DTensor<V> rand(const Placements& placements, const Extents& shape, Random random = {}) {
+  return detail::make_random<V>(Execution(), default_device_mesh("rand"), placements, shape,
+                                detail::Distribution::uniform, random, "rand");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> rand(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+                const Extents& shape, Random random = {}) {
+  return detail::make_random<V>(Execution(exec), mesh, placements, shape,
+                                detail::Distribution::uniform, random, "rand");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> rand(const E& exec, const Placements& placements, const Extents& shape,
+                Random random = {}) {
+  return detail::make_random<V>(Execution(exec), default_device_mesh("rand"), placements, shape,
+                                detail::Distribution::uniform, random, "rand");
+}
+
+/// Normal with mean 0 and variance 1, otherwise as rand (equal between backends to rounding).
+template <class V>
+DTensor<V> randn(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
+                 Random random = {}) {
+  return detail::make_random<V>(Execution(), mesh, placements, shape, detail::Distribution::normal,
+                                random, "randn");
+}
+template <class V>
+DTensor<V> randn(const Placements& placements, const Extents& shape, Random random = {}) {
+  return detail::make_random<V>(Execution(), default_device_mesh("randn"), placements, shape,
+                                detail::Distribution::normal, random, "randn");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> randn(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+                 const Extents& shape, Random random = {}) {
+  return detail::make_random<V>(Execution(exec), mesh, placements, shape,
+                                detail::Distribution::normal, random, "randn");
+}
+template <class V, detail::ExecutionSpace E>
+DTensor<V> randn(const E& exec, const Placements& placements, const Extents& shape,
+                 Random random = {}) {
+  return detail::make_random<V>(Execution(exec), default_device_mesh("randn"), placements, shape,
+                                detail::Distribution::normal, random, "randn");
+}
+
+/// Element at each global index: function(Kokkos::Array<std::int64_t, V::rank()>), called on V's
+/// execution space, so it must be callable there (KOKKOS_LAMBDA). Example: from_function<V>(mesh,
+/// {Shard(0)}, {4, 3}, KOKKOS_LAMBDA(auto i) { return 3.0 * i[0] + i[1]; })
+template <class V, class Function>
+DTensor<V> from_function(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
+                         const Function& function) {
+  return detail::make_from_function<V>(Execution(), mesh, placements, shape, function);
+}
+template <class V, class Function>
+DTensor<V> from_function(const Placements& placements, const Extents& shape,
+                         const Function& function) {
+  return detail::make_from_function<V>(Execution(), default_device_mesh("from_function"),
+                                       placements, shape, function);
+}
+template <class V, detail::ExecutionSpace E, class Function>
+DTensor<V> from_function(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+                         const Extents& shape, const Function& function) {
+  return detail::make_from_function<V>(Execution(exec), mesh, placements, shape, function);
+}
+template <class V, detail::ExecutionSpace E, class Function>
+DTensor<V> from_function(const E& exec, const Placements& placements, const Extents& shape,
+                         const Function& function) {
+  return detail::make_from_function<V>(Execution(exec), default_device_mesh("from_function"),
+                                       placements, shape, function);
+}
+
+}  // namespace tessera

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/extents/extents.hpp>
+#include <tessera/tensor/array_ref.hpp>
+
+namespace tessera {
+
+/// Which random numbers: an element depends on (seed, stream, its global index) only.
+///
+/// Element i, the row-major linear index in the global shape, draws the four 32-bit words w0 … w3
+/// of Philox4x32-10 (Random123) with
+///   counter {low word of i, high word of i, low word of stream, high word of stream}, key {low,
+///   high word of seed}.
+/// With a = w0 + 2^32 w1 and b = w2 + 2^32 w3:
+///   uniform  float64: (a >> 11) / 2^53.  float32: (w0 >> 8) / 2^24.  float16: (w0 >> 21) / 2^11.
+///   bfloat16: (w0 >> 24) / 2^8.
+///            complex128: real part from a, imaginary part from b.  complex64: from w0 and w2.
+///   normal   in double, r = sqrt(-2 log(((a >> 11) + 1) / 2^53)), angle = 2 pi ((b >> 11) / 2^53):
+///   r cos(angle), rounded to the type.
+///            complex: the imaginary part is r sin(angle), so each part has variance 1.
+struct Random {
+  std::uint64_t seed = 0;
+  std::uint64_t stream = 0;
+};
+
+namespace detail {
+
+enum class Distribution { uniform, normal };
+
+/// Fills `destination`, the piece at `global_offset` of a tensor of `global_shape`. Ordered on
+/// `execution`, not fenced.
+///
+/// Uniform numbers lie in [0, 1). Kinds: float32, float64, complex64, complex128, and 16-bit floats
+/// where the backend has them. Errors:  InvalidArgument for another kind: "rand: expected a
+/// floating or complex element type, got int32".
+void fill_random(const Execution& execution, Distribution distribution, Random random,
+                 const ArrayRef& destination, const Extents& global_shape,
+                 const Extents& global_offset);
+
+}  // namespace detail
+}  // namespace tessera

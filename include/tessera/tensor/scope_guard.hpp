@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+
+#include <tessera/comm/runtime.hpp>
+
+namespace tessera {
+
+struct ScopeGuardOptions {
+  int thread_level = MPI_THREAD_FUNNELED;  ///< asked of MPI where it is not up yet
+};
+
+/// Initialises MPI and Kokkos where nobody has, and finalises exactly what it initialised.
+///
+/// On device backends each rank takes the device of its node-local rank unless KOKKOS_DEVICE_ID or
+/// the command line says otherwise. Destroyed by an exception it finalises nothing, so that the
+/// launcher sees a rank fail and ends the job. Errors: MpiError if MPI was finalised, or does not
+/// provide the thread level.
+class ScopeGuard {
+ public:
+  ScopeGuard(int& argc, char**& argv, ScopeGuardOptions options = {});
+  ~ScopeGuard();
+  ScopeGuard(const ScopeGuard&) = delete;
+  ScopeGuard& operator=(const ScopeGuard&) = delete;
+
+ private:
+  comm::Runtime mpi_;
+  bool initialised_kokkos_ = false;
+  int exceptions_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/error/error.hpp>
+#include <tessera/local_map/local_map.hpp>
+#include <tessera/mesh/device_mesh.hpp>
+#include <tessera/placement/by_dim.hpp>
+#include <tessera/placement/placements.hpp>
+#include <tessera/redistribute/collectives.hpp>
+#include <tessera/redistribute/distribute_tensor.hpp>
+#include <tessera/redistribute/redistribute.hpp>
+#include <tessera/sharding/spec.hpp>
+#include <tessera/tensor/clone.hpp>
+#include <tessera/tensor/device_mesh_scope.hpp>
+#include <tessera/tensor/factories.hpp>
+#include <tessera/tensor/from_local.hpp>
+#include <tessera/tensor/scope_guard.hpp>

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+
+#include <mpi.h>
+
+#include <tessera/comm/detail/check.hpp>
+#include <tessera/error/error.hpp>
+
+namespace tessera::detail {
+
+std::string mpi_error_text(int code) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS)
+    return "error code " + std::to_string(code);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+void check_mpi(int code, const char* what, const char* file, int line) {
+  require<MpiError>(
+      code == MPI_SUCCESS, [&] { return std::string(what) + ": " + mpi_error_text(code); }, file,
+      line);
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <tessera/comm/collectives.hpp>
+#include <tessera/comm/detail/state.hpp>
+#include <tessera/comm/detail/tags.hpp>
+#include <tessera/comm/exchange.hpp>
+
+namespace tessera {
+namespace {
+
+using Offsets = std::vector<std::int64_t>;
+
+Exchange start(const Group& group, TraceKind kind, const char* operation) {
+  return {group.communicator, kind, operation, group.size(), detail::collective_tag};
+}
+
+int rank_at_distance(const Group& group, int distance) {
+  const auto n = group.size();
+  return group.ranks[static_cast<std::size_t>((group.position + distance % n + n) % n)];
+}
+
+/// Bruck's algorithm: ceil(log2 n) rounds, each doubling the number of blocks that a rank has.
+/// `blocks` begins with the caller's own, then comes room for those of the positions after it, up
+/// to offsets[n].
+void bruck(Exchange& exchange, const Group& group, std::byte* blocks, const Offsets& offsets) {
+  const auto bytes = [&](int begin, int end) { return offsets[end] - offsets[begin]; };
+  const int n = group.size();
+  for (int have = 1; have < n; have += std::min(have, n - have)) {
+    const int more = std::min(have, n - have);
+    exchange.receive(blocks + offsets[have], bytes(have, have + more),
+                     rank_at_distance(group, have));
+    exchange.send(blocks, bytes(0, more), rank_at_distance(group, -have));
+    exchange.wait();
+  }
+}
+
+std::vector<std::byte> gather_equal(Exchange& exchange, const Group& group,
+                                    std::span<const std::byte> mine) {
+  const auto n = static_cast<std::size_t>(group.size());
+  std::vector<std::byte> blocks(n * mine.size());
+  std::ranges::copy(mine, blocks.begin());
+  Offsets offsets(n + 1);
+  for (std::size_t i = 0; i <= n; ++i) offsets[i] = static_cast<std::int64_t>(i * mine.size());
+  bruck(exchange, group, blocks.data(), offsets);
+  const auto first = (n - static_cast<std::size_t>(group.position)) % n * mine.size();
+  std::ranges::rotate(blocks, blocks.begin() + static_cast<std::ptrdiff_t>(first));
+  return blocks;
+}
+
+std::vector<std::int64_t> gather_sizes(Exchange& exchange, const Group& group, std::size_t mine) {
+  const auto size = static_cast<std::int64_t>(mine);
+  const auto bytes = gather_equal(exchange, group, std::as_bytes(std::span(&size, 1)));
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(group.size()));
+  std::memcpy(sizes.data(), bytes.data(), bytes.size());
+  return sizes;
+}
+
+std::vector<std::vector<std::byte>> gather_unequal(Exchange& exchange, const Group& group,
+                                                   std::span<const std::byte> mine) {
+  const auto sizes = gather_sizes(exchange, group, mine.size());
+  const auto n = sizes.size();
+  const auto position_of = [&](std::size_t i) {
+    return (static_cast<std::size_t>(group.position) + i) % n;
+  };
+  Offsets offsets{0};
+  for (std::size_t i = 0; i < n; ++i) offsets.push_back(offsets[i] + sizes[position_of(i)]);
+  std::vector<std::byte> blocks(static_cast<std::size_t>(offsets.back()));
+  std::ranges::copy(mine, blocks.begin());
+  bruck(exchange, group, blocks.data(), offsets);
+  std::vector<std::vector<std::byte>> result(n);
+  for (std::size_t i = 0; i < n; ++i)
+    result[position_of(i)].assign(blocks.begin() + offsets[i], blocks.begin() + offsets[i + 1]);
+  return result;
+}
+
+/// Binomial tree, by distance from the root: a rank receives from the one without its lowest set
+/// bit, then serves the bits below.
+void binomial(Exchange& exchange, const Group& group, std::span<std::byte> data, int root) {
+  const int n = group.size();
+  const int distance = (group.position - root + n) % n;
+  const auto bytes = static_cast<std::int64_t>(data.size());
+  int bit = 1;
+  while (bit < n && !(distance & bit)) bit *= 2;
+  if (distance != 0) {
+    exchange.receive(data.data(), bytes, rank_at_distance(group, -bit));
+    exchange.wait();
+  }
+  for (bit /= 2; bit > 0; bit /= 2)
+    if (distance + bit < n) exchange.send(data.data(), bytes, rank_at_distance(group, bit));
+}
+
+void dissemination(Exchange& exchange, const Group& group) {
+  std::byte sent{}, received{};
+  for (int distance = 1; distance < group.size(); distance *= 2) {
+    exchange.receive(&received, 1, rank_at_distance(group, -distance));
+    exchange.send(&sent, 1, rank_at_distance(group, distance));
+    exchange.wait();
+  }
+}
+
+}  // namespace
+
+Group all_ranks(const Communicator& communicator) {
+  const auto& state = communicator.state();
+  return {communicator, state.all_ranks, state.rank};
+}
+
+std::vector<std::byte> all_gather(const Group& group, std::span<const std::byte> mine,
+                                  TraceKind kind, const char* operation) {
+  if (group.size() == 1) return {mine.begin(), mine.end()};
+  auto exchange = start(group, kind, operation);
+  auto result = gather_equal(exchange, group, mine);
+  exchange.finish();
+  return result;
+}
+
+std::vector<std::vector<std::byte>> all_gather_v(const Group& group,
+                                                 std::span<const std::byte> mine, TraceKind kind,
+                                                 const char* operation) {
+  if (group.size() == 1) return {{mine.begin(), mine.end()}};
+  auto exchange = start(group, kind, operation);
+  auto result = gather_unequal(exchange, group, mine);
+  exchange.finish();
+  return result;
+}
+
+void broadcast(const Group& group, std::span<std::byte> data, int root, TraceKind kind,
+               const char* operation) {
+  if (group.size() == 1) return;
+  auto exchange = start(group, kind, operation);
+  binomial(exchange, group, data, root);
+  exchange.finish();
+}
+
+void barrier(const Group& group, TraceKind kind, const char* operation) {
+  if (group.size() == 1) return;
+  auto exchange = start(group, kind, operation);
+  dissemination(exchange, group);
+  exchange.finish();
+}
+
+}  // namespace tessera

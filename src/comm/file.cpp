@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <tessera/comm/detail/check.hpp>
+#include <tessera/comm/detail/message_limit.hpp>
+#include <tessera/comm/file.hpp>
+#include <tessera/comm/runtime.hpp>
+#include <tessera/error/error.hpp>
+
+namespace tessera {
+namespace {
+
+void check_io(int code, const char* function, const std::filesystem::path& path) {
+  require<IoError>(code == MPI_SUCCESS, [&] {
+    return fmt::format("File::{}: '{}': {}", function, path.string(), detail::mpi_error_text(code));
+  });
+}
+
+int open_together(MPI_Comm comm, const std::filesystem::path& path, FileAccess access,
+                  MPI_File* file) {
+  const int mode = access == FileAccess::read ? MPI_MODE_RDONLY : MPI_MODE_CREATE | MPI_MODE_RDWR;
+  const int code = MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, file);
+  if (code != MPI_SUCCESS || access == FileAccess::read) return code;
+  return MPI_File_set_size(*file, 0);
+}
+
+/// Calls access(offset, begin, bytes, status) for pieces whose size fits an int, and checks that
+/// each came whole.
+template <class Access>
+void in_pieces(std::int64_t offset, std::int64_t bytes, const char* function,
+               const std::filesystem::path& path, Access&& access) {
+  for (std::int64_t begin = 0; begin < bytes; begin += detail::default_io_limit) {
+    const auto size = static_cast<int>(std::min(detail::default_io_limit, bytes - begin));
+    MPI_Status status;
+    int moved = 0;
+    check_io(access(offset + begin, begin, size, &status), function, path);
+    check_io(MPI_Get_count(&status, MPI_BYTE, &moved), function, path);
+    require<IoError>(moved == size, [&] {
+      return fmt::format("File::{}: '{}': expected {} bytes at offset {}, got {}", function,
+                         path.string(), size, offset + begin, moved);
+    });
+  }
+}
+
+}  // namespace
+
+File::File(const Group& group, const std::filesystem::path& path)
+    : communicator_(group.communicator),
+      ranks_(group.ranks.begin(), group.ranks.end()),
+      position_(group.position),
+      path_(path) {}
+
+File File::open(const Group& group, const std::filesystem::path& path, FileAccess access) {
+  File file(group, path);
+  check_io(open_together(group.communicator.group(group.ranks), path, access, &file.handle_),
+           "open", path);
+  return file;
+}
+
+File::File(File&& other) noexcept
+    : communicator_(std::move(other.communicator_)),
+      ranks_(std::move(other.ranks_)),
+      position_(other.position_),
+      path_(std::move(other.path_)),
+      handle_(std::exchange(other.handle_, MPI_FILE_NULL)) {}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(communicator_, other.communicator_);
+  std::swap(ranks_, other.ranks_);
+  std::swap(position_, other.position_);
+  std::swap(path_, other.path_);
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+
+File::~File() {
+  if (handle_ != MPI_FILE_NULL && comm::is_usable()) MPI_File_close(&handle_);
+}
+
+std::int64_t File::size() const {
+  MPI_Offset size = 0;
+  check_io(MPI_File_get_size(handle_, &size), "size", path_);
+  return size;
+}
+
+void File::read_at(std::int64_t offset, std::span<std::byte> data) const {
+  const auto read = [&](MPI_Offset at, std::int64_t begin, int bytes, MPI_Status* status) {
+    return MPI_File_read_at(handle_, at, data.data() + begin, bytes, MPI_BYTE, status);
+  };
+  in_pieces(offset, static_cast<std::int64_t>(data.size()), "read_at", path_, read);
+}
+
+void File::write_at(std::int64_t offset, std::span<const std::byte> data) {
+  const auto write = [&](MPI_Offset at, std::int64_t begin, int bytes, MPI_Status* status) {
+    return MPI_File_write_at(handle_, at, data.data() + begin, bytes, MPI_BYTE, status);
+  };
+  in_pieces(offset, static_cast<std::int64_t>(data.size()), "write_at", path_, write);
+}
+
+void File::close() {
+  if (handle_ != MPI_FILE_NULL) check_io(MPI_File_close(&handle_), "close", path_);
+}
+
+void rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code error;
+  std::filesystem::rename(from, to, error);
+  require<IoError>(!error, [&] {
+    return fmt::format("rename_file: '{}' to '{}': {}", from.string(), to.string(),
+                       error.message());
+  });
+}
+
+void remove_file(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  require<IoError>(
+      !error, [&] { return fmt::format("remove_file: '{}': {}", path.string(), error.message()); });
+}
+
+}  // namespace tessera

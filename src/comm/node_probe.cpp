@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <tessera/comm/detail/node_map.hpp>
+
+namespace tessera::detail {
+namespace {
+
+constexpr auto operation = "tessera::Communicator::duplicate_of";
+
+/// What a rank tells the others; travels as bytes.
+struct Identity {
+  std::array<char, 64> boot_id{};
+  std::array<char, 32> segment{};  ///< name of a shared-memory segment that holds the nonce; empty
+                                   ///< if none could be made
+  std::uint64_t nonce = 0;
+  cpu_set_t cpus{};
+};
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+template <std::size_t n>
+void copy_text(const std::string& text, std::array<char, n>& to) {
+  text.copy(to.data(), n - 1);
+}
+
+std::string boot_id() {
+  std::string text;
+  if (std::ifstream file("/proc/sys/kernel/random/boot_id"); file >> text) return text;
+  std::array<char, 64> host{};
+  gethostname(host.data(), host.size() - 1);
+  return host.data();
+}
+
+/// A small segment of shared memory, gone when this object is.
+class Segment {
+ public:
+  Segment(const std::string& name, std::uint64_t content) : name_(name) {
+    const int file = shm_open(name_.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600);
+    if (file < 0) return;
+    is_made_ = true;
+    is_filled_ = write(file, &content, sizeof content) == ssize_t{sizeof content};
+    close(file);
+  }
+  ~Segment() {
+    if (is_made_) shm_unlink(name_.c_str());
+  }
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  std::string name() const { return is_filled_ ? name_ : ""; }
+
+ private:
+  std::string name_;
+  bool is_made_ = false;
+  bool is_filled_ = false;
+};
+
+bool shares_memory(const Identity& other) {
+  if (other.segment[0] == '\0') return false;
+  const int file = shm_open(other.segment.data(), O_RDONLY, 0);
+  if (file < 0) return false;
+  std::uint64_t content = 0;
+  const auto bytes = read(file, &content, sizeof content);
+  close(file);
+  return bytes == ssize_t{sizeof content} && content == other.nonce;
+}
+
+Identity identify(std::uint64_t nonce, const Segment& segment) {
+  Identity result;
+  copy_text(boot_id(), result.boot_id);
+  copy_text(segment.name(), result.segment);
+  result.nonce = nonce;
+  if (sched_getaffinity(0, sizeof result.cpus, &result.cpus) != 0) CPU_ZERO(&result.cpus);
+  return result;
+}
+
+/// The lowest rank that the caller shares memory with.
+int node_leader(const std::vector<Identity>& all, int mine) {
+  for (int rank = 0; rank < mine; ++rank) {
+    const auto& other = all[static_cast<std::size_t>(rank)];
+    if (other.boot_id == all[static_cast<std::size_t>(mine)].boot_id && shares_memory(other))
+      return rank;
+  }
+  return mine;
+}
+
+/// Whether the ranks on the caller's machine outnumber the cores that one or another of them may
+/// use: a launcher may pin each to its own.
+bool is_oversubscribed(const std::vector<Identity>& all, const Identity& mine) {
+  int ranks = 0;
+  cpu_set_t cpus{};
+  for (const auto& other : all) {
+    if (other.boot_id != mine.boot_id) continue;
+    ++ranks;
+    CPU_OR(&cpus, &cpus, &other.cpus);
+  }
+  const long cores = CPU_COUNT(&cpus) > 0 ? CPU_COUNT(&cpus) : sysconf(_SC_NPROCESSORS_ONLN);
+  return ranks > cores;
+}
+
+}  // namespace
+
+SharedHardware probe_shared_hardware(const Group& group) {
+  const auto nonce = random_number();
+  const Segment segment("/tessera-" + std::to_string(random_number()), nonce);
+  const auto mine = identify(nonce, segment);
+  const auto all = all_gather_value(group, mine, TraceKind::metadata, operation);
+  const int leader = node_leader(all, group.position);
+  // The segment may go once all have answered: this all_gather is also the barrier.
+  const auto leaders = all_gather_value(group, leader, TraceKind::metadata, operation);
+  return {node_map_of(leaders), is_oversubscribed(all, mine)};
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <tessera/comm/detail/check.hpp>
+#include <tessera/comm/detail/state.hpp>
+#include <tessera/comm/runtime.hpp>
+#include <tessera/error/error.hpp>
+
+namespace tessera::comm {
+namespace {
+
+bool is_initialized() {
+  int flag = 0;
+  MPI_Initialized(&flag);
+  return flag != 0;
+}
+
+bool is_finalized() {
+  int flag = 0;
+  MPI_Finalized(&flag);
+  return flag != 0;
+}
+
+Runtime initialise_or_query(int& argc, char**& argv, int thread_level) {
+  Runtime runtime;
+  if (is_initialized()) {
+    detail::check_mpi(MPI_Query_thread(&runtime.thread_level), "MPI_Query_thread");
+    return runtime;
+  }
+  detail::check_mpi(MPI_Init_thread(&argc, &argv, thread_level, &runtime.thread_level),
+                    "MPI_Init_thread");
+  runtime.initialised_mpi = true;
+  return runtime;
+}
+
+}  // namespace
+
+Runtime start(int& argc, char**& argv, int thread_level) {
+  require<MpiError>(!is_finalized(), "ScopeGuard: expected MPI not to be finalised");
+  const auto runtime = initialise_or_query(argc, argv, thread_level);
+  if (runtime.thread_level >= thread_level) return runtime;
+  finish(runtime);
+  throw MpiError(fmt::format("ScopeGuard: expected MPI thread level {} or higher, MPI provides {}",
+                             thread_level, runtime.thread_level));
+}
+
+void finish(const Runtime& runtime) noexcept {
+  if (runtime.initialised_mpi && is_usable()) MPI_Finalize();
+}
+
+int node_local_rank() {
+  return Communicator::duplicate_of(MPI_COMM_WORLD).state().machine_rank;
+}
+
+bool is_usable() {
+  return is_initialized() && !is_finalized();
+}
+
+}  // namespace tessera::comm

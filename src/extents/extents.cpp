@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <tessera/extents/extents.hpp>
+
+namespace tessera {
+
+std::int64_t product(const Extents& extents) {
+  std::int64_t result = 1;
+  for (const auto extent : extents) result *= extent;
+  return result;
+}
+
+std::int64_t checked_product(const Extents& shape, const char* function) {
+  std::int64_t result = 1;
+  bool has_zero = false;
+  bool overflows = false;
+  for (const auto extent : shape) {
+    require(extent >= 0, [&] {
+      return fmt::format("{}: expected extents >= 0, got shape {}", function, to_string(shape));
+    });
+    has_zero = has_zero || extent == 0;
+    overflows = __builtin_mul_overflow(result, extent, &result) || overflows;
+  }
+  require(!overflows || has_zero, [&] {
+    return fmt::format("{}: expected a shape of fewer than 2^63 elements, got {}", function,
+                       to_string(shape));
+  });
+  return has_zero ? 0 : result;
+}
+
+std::string to_string(const Extents& extents) {
+  return fmt::format("({})", fmt::join(extents.begin(), extents.end(), ", "));
+}
+
+Extents row_major_strides(const Extents& shape) {
+  auto strides = Extents::filled(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
+
+Extents column_major_strides(const Extents& shape) {
+  auto strides = Extents::filled(shape.size(), 1);
+  for (std::size_t d = 1; d < shape.size(); ++d) strides[d] = strides[d - 1] * shape[d - 1];
+  return strides;
+}
+
+}  // namespace tessera

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <tessera/error/error.hpp>
+#include <tessera/local_map/detail/inputs.hpp>
+#include <tessera/tensor/from_local.hpp>
+
+namespace tessera::detail {
+
+namespace {
+
+bool has_shard(const Placements& placements) {
+  for (const auto& placement : placements)
+    if (placement.is_shard()) return true;
+  return false;
+}
+
+bool is_inferred(const Output& output) {
+  return output.placement->rule() == OutPlacement::Rule::placements && has_shard(output.placement->placements());
+}
+
+DTensorSpec even_spec(const DeviceMesh& mesh, const Output& output) {
+  const DTensorSpec local(mesh.layout(), output.placement->placements(), output.local_shape, {}, "local_map");
+  Extents shape;
+  for (std::size_t d = 0; d < output.local_shape.size(); ++d)
+    shape.push_back(output.local_shape[d] * local.split(d).parts());
+  return DTensorSpec(mesh.layout(), output.placement->placements(), shape, {}, "local_map");
+}
+
+const DTensorSpec& input_spec(const std::vector<Leaf>& leaves, int input) {
+  const auto i = static_cast<std::size_t>(input);
+  require(0 <= input && i < leaves.size() && leaves[i].kind == LeafKind::dtensor, [&] {
+    return fmt::format("local_map: expected like_input of a flattened argument that is a DTensor, got argument {} of {}",
+                       input, leaves.size());
+  });
+  return leaves[i].spec;
+}
+
+DTensorSpec local_spec(const DeviceMesh& mesh, const Output& output, const std::vector<Leaf>& leaves) {
+  const auto& placement = *output.placement;
+  switch (placement.rule()) {
+    case OutPlacement::Rule::even:
+      return even_spec(mesh, output);
+    case OutPlacement::Rule::like_input:
+      return input_spec(leaves, placement.input());
+    case OutPlacement::Rule::shaped:
+      return DTensorSpec(mesh.layout(), placement.placements(), placement.shape(), {}, "local_map");
+    case OutPlacement::Rule::placements:
+      break;
+  }
+  return DTensorSpec(mesh.layout(), placement.placements(), output.local_shape, {}, "local_map");
+}
+
+/// Specs of the outputs whose sizes all ranks must tell one another, in their order.
+std::vector<DTensorSpec> inferred_specs(const DeviceMesh& mesh, const std::vector<Output>& outputs) {
+  std::vector<Placements> placements;
+  std::vector<Extents> shapes;
+  for (const auto& output : outputs) {
+    if (!is_inferred(output)) continue;
+    const DTensorSpec checked(mesh.layout(), output.placement->placements(), output.local_shape, {}, "local_map");
+    placements.push_back(checked.placements());
+    shapes.push_back(output.local_shape);
+  }
+  if (placements.empty()) return {};
+  return infer_specs(mesh, placements, shapes);
+}
+
+}  // namespace
+
+std::vector<DTensorSpec> output_specs(const DeviceMesh& mesh, const std::vector<Output>& outputs,
+                                      const std::vector<Leaf>& leaves) {
+  const auto inferred = inferred_specs(mesh, outputs);
+  auto next_inferred = inferred.begin();
+  std::vector<DTensorSpec> specs;
+  for (const auto& output : outputs) {
+    specs.push_back(is_inferred(output) ? *next_inferred++ : local_spec(mesh, output, leaves));
+    require_representable(specs.back(), output.static_extents, output.type, "local_map");
+    require_local_shape(mesh, specs.back(), output.local_shape, "local_map");
+  }
+  return specs;
+}
+
+}  // namespace tessera::detail

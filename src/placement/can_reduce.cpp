@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/placement/can_reduce.hpp>
+
+namespace tessera {
+
+bool can_reduce(ReduceOp op, ElementKind kind) {
+  if (kind == ElementKind::opaque) return false;
+  switch (op) {
+    case ReduceOp::sum:
+    case ReduceOp::product:
+      return true;
+    case ReduceOp::avg:
+      return kind != ElementKind::boolean;
+    case ReduceOp::min:
+    case ReduceOp::max:
+      return !is_complex(kind);
+    case ReduceOp::band:
+    case ReduceOp::bor:
+    case ReduceOp::bxor:
+      return is_integer(kind) || kind == ElementKind::boolean;
+  }
+  return false;
+}
+
+}  // namespace tessera

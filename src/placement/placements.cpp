@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <tessera/error/error.hpp>
+#include <tessera/extents/hash.hpp>
+#include <tessera/placement/placements.hpp>
+
+namespace tessera {
+
+namespace {
+
+bool is_sum_or_avg(ReduceOp op) {
+  return op == ReduceOp::sum || op == ReduceOp::avg;
+}
+
+void require_compatible_partials(const std::vector<Placement>& placements) {
+  std::optional<ReduceOp> first;
+  for (const auto& placement : placements) {
+    if (!placement.is_partial()) continue;
+    const auto op = placement.op();
+    require(!first || *first == op || (is_sum_or_avg(*first) && is_sum_or_avg(op)), [&] {
+      return fmt::format(
+          "Placements: expected one kind of Partial, or sum with avg, got P({}) and P({})",
+          to_string(*first), to_string(op));
+    });
+    first = op;
+  }
+}
+
+std::vector<int> default_positions(const std::vector<Placement>& placements) {
+  std::vector<int> positions(placements.size(), 0);
+  for (std::size_t d = 0; d < placements.size(); ++d)
+    if (placements[d].is_shard())
+      positions[d] = static_cast<int>(std::count(
+          placements.begin(), placements.begin() + static_cast<std::ptrdiff_t>(d), placements[d]));
+  return positions;
+}
+
+bool are_permutations(const std::vector<Placement>& placements, const std::vector<int>& positions) {
+  auto expected = default_positions(placements);
+  for (std::size_t d = 0; d < placements.size(); ++d) {
+    const auto same_dim_and = [&](int position) {
+      for (std::size_t other = 0; other < placements.size(); ++other)
+        if (placements[other] == placements[d] && positions[other] == position) return true;
+      return false;
+    };
+    if (placements[d].is_shard() ? !same_dim_and(expected[d]) : positions[d] != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Placements::Placements(std::initializer_list<Placement> placements)
+    : Placements(std::vector<Placement>(placements)) {}
+
+Placements::Placements(std::vector<Placement> placements) : placements_(std::move(placements)) {
+  require_compatible_partials(placements_);
+}
+
+Placements::Placements(std::vector<Placement> placements, std::vector<int> split_positions,
+                       std::optional<int> tensor_dims)
+    : placements_(std::move(placements)),
+      split_positions_(std::move(split_positions)),
+      tensor_dims_(tensor_dims) {
+  require_compatible_partials(placements_);
+  require(split_positions_.size() == placements_.size() &&
+              are_permutations(placements_, split_positions_),
+          "Placements: expected, for the mesh dims of each tensor dim, split positions 0, 1, … "
+          "each once, "
+          "and 0 where a placement is not a Shard");
+  if (split_positions_ == default_positions(placements_)) split_positions_.clear();
+}
+
+int Placements::split_position(int mesh_dim) const {
+  const auto d = static_cast<std::size_t>(mesh_dim);
+  return split_positions_.empty() ? default_positions(placements_)[d] : split_positions_[d];
+}
+
+std::vector<int> Placements::split_order(int tensor_dim) const {
+  std::vector<int> result;
+  for (std::size_t d = 0; d < placements_.size(); ++d)
+    if (placements_[d].is_shard(tensor_dim)) result.push_back(static_cast<int>(d));
+  if (!split_positions_.empty())
+    std::ranges::sort(result, {},
+                      [&](int d) { return split_positions_[static_cast<std::size_t>(d)]; });
+  return result;
+}
+
+bool Placements::is_all_replicate() const {
+  return std::ranges::all_of(placements_, &Placement::is_replicate);
+}
+
+bool Placements::has_partial() const {
+  return std::ranges::any_of(placements_, [](const auto& p) { return p.is_partial(); });
+}
+
+std::uint64_t Placements::hash() const {
+  std::uint64_t seed = 0;
+  for (const auto& placement : placements_) {
+    seed = hash_combine(seed, placement.is_shard() ? 1 : placement.is_partial() ? 2 : 0);
+    seed = hash_combine(seed, static_cast<std::uint64_t>(placement.dim()));
+    seed = hash_combine(seed, static_cast<std::uint64_t>(placement.op()));
+  }
+  return hash_range(seed, split_positions_);
+}
+
+Placements Placements::resolved(int tensor_dims, const char* function) const {
+  require(!tensor_dims_ || *tensor_dims_ == tensor_dims, [&] {
+    return fmt::format("{}: expected placements by dim of a {}-d tensor, got {} lists", function,
+                       tensor_dims, *tensor_dims_);
+  });
+  auto placements = placements_;
+  for (auto& placement : placements) {
+    if (!placement.is_shard()) continue;
+    const int dim = placement.dim() < 0 ? placement.dim() + tensor_dims : placement.dim();
+    require(0 <= dim && dim < tensor_dims, [&] {
+      return fmt::format("{}: expected Shard dims of a {}-d tensor, got {}", function, tensor_dims,
+                         to_string(placement));
+    });
+    placement = Shard(dim);
+  }
+  if (split_positions_.empty()) return Placements(std::move(placements));
+  return Placements(std::move(placements), split_positions_);
+}
+
+std::string to_string(const Placements& placements) {
+  const std::vector<Placement> plain(placements.begin(), placements.end());
+  const bool is_default = placements == Placements(plain);
+  std::string text;
+  for (std::size_t d = 0; d < placements.size(); ++d) {
+    if (d > 0) text += ", ";
+    text += to_string(placements[d]);
+    if (!is_default && placements[d].is_shard() &&
+        placements.split_order(placements[d].dim()).size() > 1)
+      text += fmt::format("[{}]", placements.split_position(static_cast<int>(d)));
+  }
+  return text;
+}
+
+namespace {
+
+/// Reads one placement at a time from the text.
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : whole_(text), rest_(text) {}
+
+  Placements parse() {
+    std::vector<Placement> placements;
+    std::vector<int> given;
+    skip_spaces();
+    while (!rest_.empty()) {
+      if (!placements.empty()) expect(',');
+      placements.push_back(placement());
+      given.push_back(placements.back().is_shard() && accept('[') ? closed_number(']') : -1);
+    }
+    return with_positions(std::move(placements), given);
+  }
+
+ private:
+  static Placements with_positions(std::vector<Placement> placements, std::vector<int> given) {
+    const auto fallback = default_positions(placements);
+    for (std::size_t d = 0; d < given.size(); ++d)
+      if (given[d] < 0) given[d] = fallback[d];
+    return Placements(std::move(placements), std::move(given));
+  }
+
+  Placement placement() {
+    if (accept('R')) return Replicate();
+    if (accept('S')) {
+      expect('(');
+      return Shard(closed_number(')'));
+    }
+    expect('P');
+    return Partial(accept('(') ? closed_op() : ReduceOp::sum);
+  }
+
+  int closed_number(char closing) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (error != std::errc()) fail();
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    skip_spaces();
+    expect(closing);
+    return value;
+  }
+
+  ReduceOp closed_op() {
+    for (int i = 0; i <= static_cast<int>(ReduceOp::bxor); ++i) {
+      const auto name = to_string(static_cast<ReduceOp>(i)) + ")";
+      if (!rest_.starts_with(name)) continue;
+      rest_.remove_prefix(name.size());
+      skip_spaces();
+      return static_cast<ReduceOp>(i);
+    }
+    fail();
+  }
+
+  bool accept(char symbol) {
+    if (!rest_.starts_with(symbol)) return false;
+    rest_.remove_prefix(1);
+    skip_spaces();
+    return true;
+  }
+
+  void expect(char symbol) {
+    if (!accept(symbol)) fail();
+  }
+
+  void skip_spaces() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t"), rest_.size()));
+  }
+
+  [[noreturn]] void fail() const {
+    throw InvalidArgument(fmt::format(
+        "parse_placements: expected a list of R, S(dim), S(dim)[position], P or P(op) with op sum, "
+        "avg, product, min, max, band, bor or bxor, got \"{}\"",
+        whole_));
+  }
+
+  std::string_view whole_;
+  std::string_view rest_;
+};
+
+}  // namespace
+
+Placements parse_placements(std::string_view text) {
+  return Parser(text).parse();
+}
+
+}  // namespace tessera

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+
+#include <tessera/redistribute/detail/copy_loop.hpp>
+
+namespace tessera::detail {
+namespace {
+
+Extents in_bytes(const ArrayRef& array) {
+  Extents result = array.strides;
+  for (auto& stride : result) stride *= array.type.size;
+  return result;
+}
+
+Extents without_last(const Extents& values) {
+  return Extents(std::span(values.begin(), values.size() - 1));
+}
+
+}  // namespace
+
+CopyLoop copy_loop(const ArrayRef& source, const ArrayRef& destination) {
+  CopyLoop loop{source.data, destination.data, source.type.size, destination.extents, {}, {}};
+  std::array strides{in_bytes(destination), in_bytes(source)};
+  simplify(loop.extents, strides);
+  loop.destination_strides = strides[0];
+  loop.source_strides = strides[1];
+
+  const auto ndims = loop.extents.size();
+  if (ndims == 0 || strides[0][ndims - 1] != loop.run || strides[1][ndims - 1] != loop.run)
+    return loop;
+  loop.run *= loop.extents[ndims - 1];
+  loop.extents = without_last(loop.extents);
+  loop.destination_strides = without_last(loop.destination_strides);
+  loop.source_strides = without_last(loop.source_strides);
+  return loop;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <tessera/redistribute/detail/hop.hpp>
+
+namespace tessera::detail {
+
+namespace {
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+bool lists(const std::vector<int>& mesh_dims, int mesh_dim) {
+  return std::ranges::find(mesh_dims, mesh_dim) != mesh_dims.end();
+}
+
+/// Calls visit(box) for every combination of one part per tensor dim, with `coordinate` set to that
+/// of the parts.
+template <class Visit>
+void for_each_cell(const DTensorSpec& cells, const Box& range, const std::vector<int>& fixed,
+                   std::vector<int>& coordinate, const Visit& visit) {
+  std::vector<std::vector<Part>> parts;
+  for (std::size_t d = 0; d < range.shape.size(); ++d)
+    parts.push_back(parts_meeting(cells.split(d), range.interval(d), fixed));
+  Box box = range;
+  const auto choose = [&](const auto& self, std::size_t d) -> void {
+    if (d == parts.size()) return visit(box);
+    for (const auto& part : parts[d]) {
+      const auto common = intersect(part.interval, range.interval(d));
+      box.offset[d] = common.begin;
+      box.shape[d] = common.size();
+      for (std::size_t k = 0; k < part.coordinate.size(); ++k)
+        coordinate[at(cells.split(d).mesh_dims[k])] = part.coordinate[k];
+      self(self, d + 1);
+    }
+  };
+  choose(choose, 0);
+}
+
+/// Calls visit(position) for every coordinate of `mesh_dims`, row-major.
+template <class Visit>
+void for_each_coordinate(const MeshLayout& layout, const std::vector<int>& mesh_dims,
+                         std::vector<int>& coordinate, const Visit& visit) {
+  int position = 0;
+  const auto choose = [&](const auto& self, std::size_t k) -> void {
+    if (k == mesh_dims.size()) return visit(position++);
+    for (int i = 0; i < layout.shape()[at(mesh_dims[k])]; ++i) {
+      coordinate[at(mesh_dims[k])] = i;
+      self(self, k + 1);
+    }
+  };
+  choose(choose, 0);
+}
+
+bool fetches(const Hop& hop, std::span<const int> coordinate) {
+  return std::ranges::all_of(hop.first_only, [&](int d) { return coordinate[at(d)] == 0; });
+}
+
+/// Along this mesh dim, fetched blocks come from the fetching rank's own coordinate.
+bool stays(const Hop& hop, int mesh_dim) {
+  return !hop.from.placements()[at(mesh_dim)].is_shard() && !lists(hop.term_dims, mesh_dim);
+}
+
+int term_of(const Hop& hop, std::span<const int> coordinate) {
+  int term = 0;
+  for (const int d : hop.term_dims)
+    term = term * hop.from.layout().shape()[at(d)] + coordinate[at(d)];
+  return term;
+}
+
+std::vector<int> without_unit_dims(const DimSplit& split) {
+  std::vector<int> result;
+  for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
+    if (split.sizes[k] > 1) result.push_back(split.mesh_dims[k]);
+  return result;
+}
+
+/// Every part of `to` lies in the part of `from` with the same coordinate, as one sees without
+/// looking at them all.
+bool refines_at_sight(const DimSplit& from, const DimSplit& to) {
+  const auto coarse = without_unit_dims(from);
+  const auto fine = without_unit_dims(to);
+  if (coarse.empty()) return true;
+  if (from.boundaries.empty() && to.boundaries.empty())
+    return coarse.size() <= fine.size() && std::equal(coarse.begin(), coarse.end(), fine.begin());
+  return coarse == fine && from.boundaries == to.boundaries;
+}
+
+}  // namespace
+
+int Hop::terms() const {
+  int result = 1;
+  for (const int d : term_dims) result *= from.layout().shape()[at(d)];
+  return result;
+}
+
+std::vector<Block> blocks_to_receive(const Hop& hop, std::span<const int> coordinate) {
+  std::vector<Block> blocks;
+  const auto need = hop.to.piece(coordinate);
+  if (need.is_empty() || !fetches(hop, coordinate)) return blocks;
+  const auto& layout = hop.from.layout();
+  const std::vector<int> any(coordinate.size(), -1);
+  std::vector<int> source(coordinate.begin(), coordinate.end());
+  for_each_cell(hop.from, need, any, source, [&](const Box& box) {
+    for_each_coordinate(layout, hop.term_dims, source, [&](int term) {
+      blocks.push_back({layout.mesh_rank(source), box, term});
+    });
+  });
+  return blocks;
+}
+
+std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinate) {
+  std::vector<Block> blocks;
+  const auto have = hop.from.piece(coordinate);
+  if (have.is_empty()) return blocks;
+  const auto& layout = hop.from.layout();
+  std::vector<int> fixed(coordinate.size(), -1);
+  std::vector<int> free_dims;
+  std::vector<int> target(coordinate.begin(), coordinate.end());
+  for (int d = 0; d < layout.ndim(); ++d) {
+    if (stays(hop, d))
+      fixed[at(d)] = coordinate[at(d)];
+    else if (lists(hop.first_only, d))
+      target[at(d)] = 0;
+    else if (!hop.to.placements()[at(d)].is_shard())
+      free_dims.push_back(d);
+  }
+  if (!fetches(hop, target)) return blocks;
+  const int self = layout.mesh_rank(coordinate);
+  const int term = term_of(hop, coordinate);
+  for_each_cell(hop.to, have, fixed, target, [&](const Box& box) {
+    for_each_coordinate(layout, free_dims, target, [&](int) {
+      const int peer = layout.mesh_rank(target);
+      if (peer != self) blocks.push_back({peer, box, term});
+    });
+  });
+  return blocks;
+}
+
+bool communicates(const Hop& hop) {
+  if (product(hop.from.shape()) == 0) return false;
+  if (hop.terms() > 1) return true;
+  bool is_local = true;
+  for (std::size_t d = 0; d < hop.from.shape().size(); ++d)
+    is_local = is_local && refines_at_sight(hop.from.split(d), hop.to.split(d));
+  if (is_local) return false;
+  const auto& layout = hop.from.layout();
+  for (int rank = 0; rank < layout.size(); ++rank)
+    for (const auto& block : blocks_to_receive(hop, layout.coordinate(rank)))
+      if (block.peer != rank) return true;
+  return false;
+}
+
+}  // namespace tessera::detail

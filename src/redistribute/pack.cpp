@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+#include <tessera/redistribute/detail/copy_loop.hpp>
+#include <tessera/redistribute/detail/pack.hpp>
+#include <tessera/tensor/detail/launch.hpp>
+
+namespace tessera::detail {
+namespace {
+
+template <MemorySpace Space>
+using Bytes =
+    Kokkos::View<std::byte*, std::conditional_t<Space == MemorySpace::host, Kokkos::HostSpace,
+                                                Kokkos::DefaultExecutionSpace::memory_space>>;
+
+/// Strides of a dense array whose dims follow one another in memory as those of `array` do.
+Extents dense_strides(const ArrayRef& array) {
+  Extents strides = Extents::filled(array.extents.size(), 1);
+  std::vector<std::size_t> order(array.extents.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return array.strides[a] < array.strides[b];
+  });
+  std::int64_t size = 1;
+  for (const auto dim : order) {
+    strides[dim] = size;
+    size *= array.extents[dim];
+  }
+  return strides;
+}
+
+bool has_strides(const ArrayRef& array, const Extents& strides) {
+  for (std::size_t d = 0; d < strides.size(); ++d)
+    if (array.extents[d] != 1 && array.strides[d] != strides[d]) return false;
+  return true;
+}
+
+/// The memory of `array` where its strides are these, else scratch.
+template <MemorySpace Space>
+Bytes<Space> memory_with(const ArrayRef& array, const Extents& strides) {
+  const auto bytes = static_cast<std::size_t>(array.bytes());
+  if (has_strides(array, strides)) return Bytes<Space>(array.data, bytes);
+  return Bytes<Space>(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::detail::copy scratch"), bytes);
+}
+
+template <MemorySpace From, MemorySpace To>
+void copy_across(const Execution& execution, const ArrayRef& source, const ArrayRef& destination) {
+  const Extents strides = dense_strides(destination);
+  const auto packed = memory_with<From>(source, strides);
+  const auto arrived = memory_with<To>(destination, strides);
+  if (packed.data() != source.data)
+    copy(execution, source, {packed.data(), source.type, source.extents, strides, From});
+  execution.instance<MemorySpace::host>().fence("tessera::detail::copy: before crossing");
+  const auto device = execution.instance<MemorySpace::device>();
+  Kokkos::deep_copy(device, arrived, packed);
+  device.fence("tessera::detail::copy: before scratch is freed or the host goes on");
+  if (arrived.data() == destination.data) return;
+  copy(execution, {arrived.data(), source.type, source.extents, strides, To}, destination);
+  device.fence("tessera::detail::copy: before scratch is freed");
+}
+
+void copy_between_spaces(const Execution& execution, const CopyJob& job) {
+  if constexpr (has_device) {
+    if (job.source.space == MemorySpace::host)
+      copy_across<MemorySpace::host, MemorySpace::device>(execution, job.source, job.destination);
+    else
+      copy_across<MemorySpace::device, MemorySpace::host>(execution, job.source, job.destination);
+  }
+}
+
+}  // namespace
+
+void copy(const Execution& execution, std::span<const CopyJob> jobs) {
+  std::vector<CopyLoop> on_host;
+  std::vector<CopyLoop> on_device;
+  for (const auto& job : jobs) {
+    if (job.destination.bytes() == 0) continue;
+    const bool from_device = is_on_device(job.source.space);
+    const bool to_device = is_on_device(job.destination.space);
+    if (from_device != to_device)
+      copy_between_spaces(execution, job);
+    else
+      (to_device ? on_device : on_host).push_back(copy_loop(job.source, job.destination));
+  }
+  if (!on_host.empty()) copy_on_host(execution, on_host);
+  if (!on_device.empty()) copy_on_device(execution, on_device);
+}
+
+void copy(const Execution& execution, const ArrayRef& source, const ArrayRef& destination) {
+  if (destination.bytes() == 0) return;
+  if (is_on_device(source.space) || is_on_device(destination.space)) {
+    const CopyJob job{source, destination};
+    copy(execution, {&job, 1});
+  } else {
+    const CopyLoop loop = copy_loop(source, destination);
+    copy_on_host(execution, {&loop, 1});
+  }
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <tessera/error/error.hpp>
+#include <tessera/placement/can_reduce.hpp>
+#include <tessera/redistribute/detail/device_reduce.hpp>
+#include <tessera/redistribute/detail/pack.hpp>
+#include <tessera/redistribute/detail/reduction.hpp>
+#include <tessera/tensor/detail/launch.hpp>
+
+namespace tessera::detail {
+namespace {
+
+void check(ReduceOp op, ElementType type, std::size_t terms, std::int64_t divisor) {
+  require(can_reduce(op, type.kind), [&] {
+    return fmt::format("reduce: expected an element type that {} combines, got {}", to_string(op),
+                       to_string(type));
+  });
+  require(terms >= 1, "reduce: expected at least 1 term, got 0");
+  require(divisor == 1 || (divisor > 1 && (op == ReduceOp::sum || op == ReduceOp::avg) &&
+                           can_reduce(ReduceOp::avg, type.kind)),
+          [&] {
+            return fmt::format("reduce: expected divisor 1 for {} of {}, got {}", to_string(op),
+                               to_string(type), divisor);
+          });
+}
+
+void launch(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+            const ArrayRef& destination, std::int64_t divisor) {
+  const auto kind = destination.type.kind;
+  auto reduction = make_reduction(terms, destination, divisor);
+  if (is_complex(kind))
+    reduce_complex(execution, op, kind, destination.space, std::move(reduction));
+  else if (is_floating(kind))
+    reduce_floating(execution, op, kind, destination.space, std::move(reduction));
+  else
+    reduce_integers(execution, op, kind, destination.space, std::move(reduction));
+}
+
+/// Groups of terms first, which are branches of the tree, then the tree over their results.
+void reduce_on_device(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+                      const ArrayRef& destination, std::int64_t divisor) {
+  if (terms.size() <= device_terms) return launch(execution, op, terms, destination, divisor);
+  const auto groups = (terms.size() + device_terms - 1) / device_terms;
+  const auto bytes = static_cast<std::size_t>(destination.bytes());
+  const Kokkos::View<std::byte*, Kokkos::DefaultExecutionSpace::memory_space> scratch(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::detail::reduce scratch"),
+      groups * bytes);
+  std::vector<ArrayRef> partial;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const auto first = g * device_terms;
+    const auto size = std::min<std::size_t>(device_terms, terms.size() - first);
+    partial.push_back(row_major(scratch.data() + g * bytes, destination.type, destination.extents,
+                                destination.space));
+    launch(execution, op, terms.subspan(first, size), partial.back(), 1);
+  }
+  reduce_on_device(execution, op, partial, destination, divisor);
+  execution.instance<MemorySpace::device>().fence("tessera::detail::reduce: scratch is freed");
+}
+
+}  // namespace
+
+Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destination,
+                         std::int64_t divisor) {
+  std::vector<Extents> strides{destination.strides};
+  for (const auto& term : terms) strides.push_back(term.strides);
+  for (auto& operand : strides)
+    for (auto& stride : operand) stride *= destination.type.size;
+
+  Reduction result{destination.extents, {}, {}, divisor, destination.type.size, false};
+  simplify(result.extents, strides);
+  result.destination = {destination.data, loop_strides(strides[0])};
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    result.terms.push_back({terms[t].data, loop_strides(strides[t + 1])});
+    result.is_in_place = result.is_in_place || terms[t].data == destination.data;
+  }
+  return result;
+}
+
+void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+            const ArrayRef& destination, std::int64_t divisor) {
+  check(op, destination.type, terms.size(), divisor);
+  if (destination.bytes() == 0) return;
+  if (is_on_device(destination.space))
+    reduce_on_device(execution, op, terms, destination, divisor);
+  else
+    launch(execution, op, terms, destination, divisor);
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/tensor/array_ref.hpp>
+
+namespace tessera {
+
+ArrayRef ArrayRef::part(const Extents& offset, const Extents& shape) const {
+  ArrayRef result = *this;
+  std::int64_t distance = 0;
+  for (std::size_t d = 0; d < offset.size(); ++d) distance += offset[d] * strides[d];
+  result.data += distance * type.size;
+  result.extents = shape;
+  return result;
+}
+
+bool ArrayRef::is_row_major() const {
+  if (size() == 0) return true;
+  std::int64_t expected = 1;
+  for (std::size_t d = extents.size(); d-- > 0;) {
+    if (extents[d] != 1 && strides[d] != expected) return false;
+    expected *= extents[d];
+  }
+  return true;
+}
+
+ArrayRef row_major(std::byte* data, ElementType type, const Extents& shape, MemorySpace space) {
+  return {data, type, shape, row_major_strides(shape), space};
+}
+
+void Execution::fence(const char* reason) const {
+  if (host_) host_->fence(reason);
+  if (device_) device_->fence(reason);
+  if (!is_given_) Kokkos::fence(reason);
+}
+
+void finish(const Execution& execution, const char* function) {
+  if (!execution.is_given()) Kokkos::fence(function);
+}
+
+}  // namespace tessera

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <tessera/comm/collectives.hpp>
+#include <tessera/tensor/from_local.hpp>
+
+namespace tessera::detail {
+
+namespace {
+
+constexpr const char* operation = "tessera::from_local";
+
+/// Position, in split order, of this coordinate among the parts of the tensor dim that these mesh
+/// dims split.
+std::size_t part_of(const MeshLayout& layout, const std::vector<int>& mesh_dims,
+                    const std::vector<int>& coordinate) {
+  std::size_t part = 0;
+  for (const int d : mesh_dims) {
+    const auto i = static_cast<std::size_t>(d);
+    part = part * static_cast<std::size_t>(layout.shape()[i]) +
+           static_cast<std::size_t>(coordinate[i]);
+  }
+  return part;
+}
+
+/// Sizes of the parts of one tensor dim, in split order.
+std::vector<std::int64_t> part_sizes(const MeshLayout& layout, const std::vector<int>& mesh_dims,
+                                     const std::vector<Extents>& local_shapes, std::size_t dim) {
+  std::size_t parts = 1;
+  for (const int d : mesh_dims)
+    parts *= static_cast<std::size_t>(layout.shape()[static_cast<std::size_t>(d)]);
+  std::vector<std::int64_t> sizes(parts, -1);
+  std::vector<int> first(parts, -1);
+  const bool are_all_empty =
+      std::ranges::all_of(local_shapes, [](const auto& shape) { return product(shape) == 0; });
+  for (int rank = 0; rank < layout.size(); ++rank) {
+    const auto& shape = local_shapes[static_cast<std::size_t>(rank)];
+    const auto part = part_of(layout, mesh_dims, layout.coordinate(rank));
+    if (are_all_empty)
+      sizes[part] = first[part] < 0 ? shape[dim] : std::min(sizes[part], shape[dim]);
+    if (are_all_empty) first[part] = rank;
+    if (product(shape) == 0) continue;
+    require(first[part] < 0 || sizes[part] == shape[dim], [&] {
+      return fmt::format(
+          "from_local: expected the same extent of tensor dim {} on mesh ranks {} and {}, got {} "
+          "and {}",
+          dim, first[part], rank, sizes[part], shape[dim]);
+    });
+    sizes[part] = shape[dim];
+    if (first[part] < 0) first[part] = rank;
+  }
+  for (auto& size : sizes) size = std::max<std::int64_t>(size, 0);
+  return sizes;
+}
+
+struct PieceInfo {
+  ElementType type;
+  std::int32_t tensor_dims;
+  std::array<std::int64_t, max_tensor_dims> extents;
+};
+
+PieceInfo piece_info(ElementType type, const Extents& shape) {
+  PieceInfo info{type, static_cast<std::int32_t>(shape.size()), {}};
+  std::ranges::copy(shape, info.extents.begin());
+  return info;
+}
+
+Extents shape_of(const PieceInfo& info) {
+  return std::vector<std::int64_t>(info.extents.begin(), info.extents.begin() + info.tensor_dims);
+}
+
+}  // namespace
+
+DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,
+                       const std::vector<Extents>& local_shapes) {
+  const auto tensor_dims = local_shapes.front().size();
+  const DTensorSpec grid(layout, placements, Extents::filled(tensor_dims, 0), {}, "from_local");
+  Extents shape;
+  Boundaries boundaries(tensor_dims);
+  for (std::size_t d = 0; d < tensor_dims; ++d) {
+    const auto& mesh_dims = grid.split(d).mesh_dims;
+    std::int64_t position = 0;
+    if (!mesh_dims.empty()) boundaries[d].push_back(0);
+    for (const auto size : part_sizes(layout, mesh_dims, local_shapes, d)) {
+      position += size;
+      if (!mesh_dims.empty()) boundaries[d].push_back(position);
+    }
+    shape.push_back(position);
+  }
+  return DTensorSpec(layout, placements, shape, std::move(boundaries), "from_local");
+}
+
+DTensorSpec infer_spec(const DeviceMesh& mesh, const Placements& placements,
+                       const Extents& local_shape) {
+  return infer_specs(mesh, {placements}, {local_shape}).front();
+}
+
+std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
+                                     const std::vector<Placements>& placements,
+                                     const std::vector<Extents>& local_shapes) {
+  std::vector<PieceInfo> mine;
+  for (const auto& shape : local_shapes) mine.push_back(piece_info({}, shape));
+  const auto bytes =
+      all_gather(mesh.group(), std::as_bytes(std::span(mine)), TraceKind::metadata, operation);
+  std::vector<PieceInfo> all(bytes.size() / sizeof(PieceInfo));
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  std::vector<DTensorSpec> result;
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    std::vector<Extents> shapes;
+    for (std::size_t k = i; k < all.size(); k += placements.size())
+      shapes.push_back(shape_of(all[k]));
+    result.push_back(infer_spec(mesh.layout(), placements[i], shapes));
+  }
+  return result;
+}
+
+void require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
+                         const Extents& local_shape, const char* function) {
+  const auto expected = local_piece(mesh, spec).shape;
+  require(local_shape == expected || (product(local_shape) == 0 && product(expected) == 0), [&] {
+    return fmt::format(
+        "{}: expected a local View of shape {} on mesh rank {}, the piece of {}, got {}", function,
+        to_string(expected), mesh.rank(), to_string(spec), to_string(local_shape));
+  });
+}
+
+void check_pieces(const DeviceMesh& mesh, const DTensorSpec* spec, ElementType type,
+                  const Extents& local_shape) {
+  const auto all =
+      all_gather_value(mesh.group(), piece_info(type, local_shape), TraceKind::metadata, operation);
+  for (int rank = 0; rank < mesh.size(); ++rank) {
+    const auto& other = all[static_cast<std::size_t>(rank)];
+    require(other.type == all[0].type && other.tensor_dims == all[0].tensor_dims, [&] {
+      return fmt::format(
+          "from_local: expected one element type and number of dims, got {}-d {} on mesh rank 0 "
+          "and {}-d {} on mesh rank {}",
+          all[0].tensor_dims, to_string(all[0].type), other.tensor_dims, to_string(other.type),
+          rank);
+    });
+    if (spec == nullptr) continue;
+    const auto expected = spec->piece(mesh.layout().coordinate(rank)).shape;
+    require(
+        shape_of(other) == expected || (product(shape_of(other)) == 0 && product(expected) == 0),
+        [&] {
+          return fmt::format(
+              "from_local: expected a local View of shape {} on mesh rank {}, the piece of {}, got "
+              "{}",
+              to_string(expected), rank, to_string(*spec), to_string(shape_of(other)));
+        });
+  }
+}
+
+void check_replicas(const DeviceMesh& mesh, const DTensorSpec& spec,
+                    std::span<const std::byte> row_major_piece) {
+  std::vector<int> replicated;
+  for (int d = 0; d < mesh.ndim(); ++d)
+    if (spec.placements()[static_cast<std::size_t>(d)].is_replicate()) replicated.push_back(d);
+  if (replicated.empty()) return;
+  const auto replicas = mesh.sub(replicated);
+  std::vector<std::byte> expected(row_major_piece.begin(), row_major_piece.end());
+  broadcast(replicas.group(), expected, 0, TraceKind::metadata, operation);
+  const bool is_same = std::ranges::equal(expected, row_major_piece);
+  const auto same =
+      all_gather_value(mesh.group(), static_cast<char>(is_same), TraceKind::metadata, operation);
+  const auto differing = std::ranges::find(same, 0);
+  require(differing == same.end(), [&] {
+    return fmt::format(
+        "from_local: expected replicas equal to coordinate 0's, got other values on mesh rank {}",
+        differing - same.begin());
+  });
+}
+
+}  // namespace tessera::detail

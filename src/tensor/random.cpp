@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+
+#include <Random123/philox.h>
+#include <fmt/format.h>
+
+#include <tessera/error/error.hpp>
+#include <tessera/tensor/detail/launch.hpp>
+#include <tessera/tensor/detail/loops.hpp>
+#include <tessera/tensor/random.hpp>
+
+namespace tessera::detail {
+namespace {
+
+using Words = r123::Philox4x32::ctr_type;
+
+KOKKOS_FUNCTION std::uint32_t low(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value);
+}
+KOKKOS_FUNCTION std::uint32_t high(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value >> 32);
+}
+
+KOKKOS_FUNCTION Words draw(Random random, std::uint64_t index) {
+  const Words counter = {{low(index), high(index), low(random.stream), high(random.stream)}};
+  const r123::Philox4x32::key_type key = {{low(random.seed), high(random.seed)}};
+  return r123::Philox4x32()(counter, key);
+}
+
+/// The upper 53 bits of words `part` and `part + 1`.
+KOKKOS_FUNCTION std::uint64_t bits53(const Words& words, int part) {
+  return ((static_cast<std::uint64_t>(words[part + 1]) << 32) | words[part]) >> 11;
+}
+
+/// Multiplying by a power of two is exact.
+constexpr double unit53 = 1.0 / 9007199254740992.0;
+constexpr float unit24 = 1.0f / 16777216.0f;
+
+struct Uniform {
+  template <class T>
+  KOKKOS_FUNCTION static T number(const Words& words, int part) {
+    if constexpr (std::is_same_v<T, double>)
+      return static_cast<double>(bits53(words, 2 * part)) * unit53;
+    else if constexpr (std::is_same_v<T, float>)
+      return static_cast<float>(words[2 * part] >> 8) * unit24;
+    else if constexpr (std::is_same_v<T, Kokkos::Experimental::half_t>)
+      return static_cast<T>(static_cast<float>(words[0] >> 21) / 2048.0f);
+    else
+      return static_cast<T>(static_cast<float>(words[0] >> 24) / 256.0f);
+  }
+};
+
+struct Normal {
+  template <class T>
+  KOKKOS_FUNCTION static T number(const Words& words, int part) {
+    constexpr double two_pi = 6.283185307179586476925286766559;
+    const double radius =
+        Kokkos::sqrt(-2.0 * Kokkos::log(static_cast<double>(bits53(words, 0) + 1) * unit53));
+    const double angle = two_pi * (static_cast<double>(bits53(words, 2)) * unit53);
+    const double value = radius * (part == 0 ? Kokkos::cos(angle) : Kokkos::sin(angle));
+    if constexpr (sizeof(T) == 2)
+      return static_cast<T>(static_cast<float>(value));
+    else
+      return static_cast<T>(value);
+  }
+};
+
+/// Parts numbers of type T per element, a chunk of the innermost loop per index.
+template <class T, int Parts, class Distribution>
+struct FillRandom {
+  std::byte* data;
+  Loops loops;
+  LoopArray strides;
+  LoopArray index_strides;
+  std::int64_t first_index;
+  Random random;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto item = loops.item(i);
+    auto* to = data + loops.offset(item, strides);
+    auto index = first_index + loops.offset(item, index_strides);
+    for (std::int64_t k = 0; k < item.length; ++k) {
+      const Words words = draw(random, static_cast<std::uint64_t>(index));
+      for (int part = 0; part < Parts; ++part)
+        reinterpret_cast<T*>(to)[part] = Distribution::template number<T>(words, part);
+      to += strides[loops.ndims - 1];
+      index += index_strides[loops.ndims - 1];
+    }
+  }
+};
+
+/// A piece and where its elements are in the global tensor.
+struct Piece {
+  ArrayRef destination;
+  Extents index_strides;
+  std::int64_t first_index;
+};
+
+template <class T, int Parts, class Distribution>
+void fill(const Execution& execution, Random random, const Piece& piece) {
+  constexpr std::int64_t host_chunk = 1024;
+  Extents extents = piece.destination.extents;
+  std::array strides{piece.destination.strides, piece.index_strides};
+  for (auto& stride : strides[0]) stride *= piece.destination.type.size;
+  simplify(extents, strides);
+  const bool on_device = is_on_device(piece.destination.space);
+  const FillRandom<T, Parts, Distribution> kernel{
+      piece.destination.data,   make_loops(extents, on_device ? 1 : host_chunk),
+      loop_strides(strides[0]), loop_strides(strides[1]),
+      piece.first_index,        random};
+  if (on_device)
+    launch_on_device(execution, "tessera::detail::fill_random", kernel.loops.items(), kernel);
+  else
+    launch_on_host(execution, "tessera::detail::fill_random", kernel.loops.items(),
+                   piece.destination.bytes(), kernel);
+}
+
+template <class T, int Parts>
+void fill(const Execution& execution, Distribution distribution, Random random,
+          const Piece& piece) {
+  if (distribution == Distribution::uniform)
+    fill<T, Parts, Uniform>(execution, random, piece);
+  else
+    fill<T, Parts, Normal>(execution, random, piece);
+}
+
+template <class T>
+constexpr bool is_half = sizeof(T) == 2;
+
+[[noreturn]] void reject(Distribution distribution, ElementType type) {
+  throw InvalidArgument(fmt::format("{}: expected a floating or complex element type, got {}",
+                                    distribution == Distribution::uniform ? "rand" : "randn",
+                                    to_string(type)));
+}
+
+}  // namespace
+
+void fill_random(const Execution& execution, Distribution distribution, Random random,
+                 const ArrayRef& destination, const Extents& global_shape,
+                 const Extents& global_offset) {
+  Piece piece{destination, row_major_strides(global_shape), 0};
+  for (std::size_t d = 0; d < global_shape.size(); ++d)
+    piece.first_index += global_offset[d] * piece.index_strides[d];
+  const auto fill_with = [&]<class T, int Parts>() {
+    if (destination.bytes() > 0) fill<T, Parts>(execution, distribution, random, piece);
+  };
+  using Half = Kokkos::Experimental::half_t;
+  using Bhalf = Kokkos::Experimental::bhalf_t;
+  switch (destination.type.kind) {
+    case ElementKind::float32:
+      return fill_with.template operator()<float, 1>();
+    case ElementKind::float64:
+      return fill_with.template operator()<double, 1>();
+    case ElementKind::complex64:
+      return fill_with.template operator()<float, 2>();
+    case ElementKind::complex128:
+      return fill_with.template operator()<double, 2>();
+    case ElementKind::float16:
+      if constexpr (is_half<Half>) return fill_with.template operator()<Half, 1>();
+      break;
+    case ElementKind::bfloat16:
+      if constexpr (is_half<Bhalf>) return fill_with.template operator()<Bhalf, 1>();
+      break;
+    default:
+      break;
+  }
+  reject(distribution, destination.type);
+}
+
+}  // namespace tessera::detail

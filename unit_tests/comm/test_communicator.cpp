@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include <gtest/gtest.h>
+
+#include <tessera/comm/communicator.hpp>
+#include <tessera/comm/detail/wait.hpp>
+#include <tessera/error/error.hpp>
+
+#include "groups.hpp"
+
+namespace {
+
+using namespace tessera;
+using test::rank_lists;
+using test::world;
+using testing::HasSubstr;
+
+MPI_Comm user_duplicate(MPI_Comm comm) {
+  MPI_Comm result = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Comm_idup(comm, &result, &request);
+  detail::wait_all({&request, 1}, true);
+  return result;
+}
+
+template <class E>
+std::string message_of(const auto& action) {
+  try {
+    action();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "no exception";
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = -1;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+TEST(Communicator, is_the_same_for_every_use_of_a_user_communicator) {
+  const auto first = world();
+  const auto second = Communicator::duplicate_of(MPI_COMM_WORLD);
+
+  int result = -1;
+  MPI_Comm_compare(first.handle(), MPI_COMM_WORLD, &result);
+
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(result, MPI_CONGRUENT);
+  EXPECT_EQ(first.rank(), rank_in(MPI_COMM_WORLD));
+}
+
+TEST(Communicator, of_a_duplicate_of_the_users_communicator_is_another_one) {
+  const auto original = world();
+  auto user = user_duplicate(MPI_COMM_WORLD);
+
+  const auto copy = Communicator::duplicate_of(user);
+
+  EXPECT_NE(original, copy);
+  MPI_Comm_free(&user);
+  EXPECT_TRUE(copy.is_freed());
+  EXPECT_FALSE(original.is_freed());
+}
+
+TEST(Communicator, throws_after_the_user_freed_his) {
+  auto user = user_duplicate(MPI_COMM_WORLD);
+  const auto communicator = Communicator::duplicate_of(user);
+  const std::vector ranks{communicator.rank()};
+  communicator.group(ranks);
+
+  MPI_Comm_free(&user);
+
+  EXPECT_TRUE(communicator.is_freed());
+  EXPECT_THAT(message_of<MpiError>([&] { communicator.handle(); }), HasSubstr("was freed"));
+  EXPECT_THAT(message_of<MpiError>([&] { communicator.group(ranks); }), HasSubstr("was freed"));
+  EXPECT_THAT(message_of<MpiError>([&] { communicator.rank(); }), HasSubstr("was freed"));
+}
+
+TEST(Communicator, may_be_dropped_before_the_user_frees_his) {
+  auto user = user_duplicate(MPI_COMM_WORLD);
+  Communicator::duplicate_of(user);
+
+  EXPECT_EQ(MPI_Comm_free(&user), MPI_SUCCESS);
+}
+
+TEST(Communicator, does_not_mistake_a_new_communicator_for_a_freed_one) {
+  auto first = user_duplicate(MPI_COMM_WORLD);
+  const auto freed = Communicator::duplicate_of(first);
+  MPI_Comm_free(&first);
+  auto second = user_duplicate(MPI_COMM_WORLD);
+
+  const auto communicator = Communicator::duplicate_of(second);
+
+  EXPECT_NE(freed, communicator);
+  EXPECT_FALSE(communicator.is_freed());
+  MPI_Comm_free(&second);
+}
+
+TEST(Communicator, uses_up_no_communicators_of_mpi) {
+  const auto rank = world().rank();
+  bool all_equal = true;
+
+  for (int cycle = 0; cycle < 2100; ++cycle) {
+    auto user = user_duplicate(MPI_COMM_WORLD);
+    const auto communicator = Communicator::duplicate_of(user);
+    all_equal = all_equal && rank_in(communicator.group(std::span(&rank, 1))) == 0;
+    MPI_Comm_free(&user);
+  }
+
+  EXPECT_TRUE(all_equal);
+}
+
+TEST(Communicator, of_comm_self_has_one_rank) {
+  const auto communicator = Communicator::duplicate_of(MPI_COMM_SELF);
+
+  EXPECT_EQ(communicator.rank(), 0);
+  EXPECT_EQ(communicator.size(), 1);
+  EXPECT_EQ(communicator.node_map().node, std::vector{0});
+  EXPECT_FALSE(communicator.is_oversubscribed());
+}
+
+TEST(Communicator, rejects_comm_null) {
+  const auto message =
+      message_of<InvalidArgument>([] { Communicator::duplicate_of(MPI_COMM_NULL); });
+
+  EXPECT_EQ(message, "Communicator: expected an intra-communicator, got MPI_COMM_NULL");
+}
+
+TEST(Communicator, rejects_an_inter_communicator) {
+  const auto communicator = world();
+  if (communicator.size() < 2) GTEST_SKIP() << "needs two ranks";
+  const bool is_low = communicator.rank() == 0;
+  MPI_Comm part = MPI_COMM_NULL, inter = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, is_low ? 0 : 1, 0, &part);
+  MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, is_low ? 1 : 0, 7, &inter);
+
+  const auto message = message_of<InvalidArgument>([&] { Communicator::duplicate_of(inter); });
+
+  EXPECT_EQ(message, "Communicator: expected an intra-communicator, got an inter-communicator");
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&part);
+}
+
+TEST(Communicator, that_is_null_has_no_rank) {
+  const Communicator communicator;
+
+  EXPECT_TRUE(communicator.is_null());
+  EXPECT_FALSE(communicator.is_freed());
+  EXPECT_THAT(message_of<InvalidArgument>([&] { communicator.rank(); }), HasSubstr("null one"));
+}
+
+TEST(CommunicatorGroup, has_the_ranks_in_the_order_of_the_list) {
+  const auto communicator = world();
+
+  for (const auto& ranks : rank_lists(communicator.size()))
+    if (const auto group = test::group_of(communicator, ranks)) {
+      const auto made = communicator.group(ranks);
+      int size = -1;
+      MPI_Comm_size(made, &size);
+
+      EXPECT_EQ(rank_in(made), group->position);
+      EXPECT_EQ(size, group->size());
+      EXPECT_EQ(communicator.group(ranks), made);
+    }
+}
+
+TEST(CommunicatorGroup, rejects_a_list_without_the_caller) {
+  const auto communicator = world();
+  const std::vector<int> ranks;
+
+  const auto message = message_of<InvalidArgument>([&] { communicator.group(ranks); });
+
+  EXPECT_EQ(message, "Communicator::group: expected a list with the calling rank " +
+                         std::to_string(communicator.rank()) + ", got []");
+}
+
+TEST(CommunicatorGroup, has_the_error_handler_of_the_users_communicator) {
+  auto user = user_duplicate(MPI_COMM_WORLD);
+  MPI_Comm_set_errhandler(user, MPI_ERRORS_ARE_FATAL);
+  const auto communicator = Communicator::duplicate_of(user);
+  const std::vector ranks{communicator.rank()};
+  MPI_Errhandler of_group = MPI_ERRHANDLER_NULL, of_duplicate = MPI_ERRHANDLER_NULL;
+
+  MPI_Comm_get_errhandler(communicator.group(ranks), &of_group);
+  MPI_Comm_get_errhandler(communicator.handle(), &of_duplicate);
+
+  EXPECT_EQ(of_group, MPI_ERRORS_ARE_FATAL);
+  EXPECT_EQ(of_duplicate, MPI_ERRORS_RETURN);
+  MPI_Comm_free(&user);
+}
+
+TEST(CommunicatorGroup, given_back_by_the_user_is_freed_together_with_its_origin) {
+  auto user = user_duplicate(MPI_COMM_WORLD);
+  const auto communicator = Communicator::duplicate_of(user);
+  const std::vector ranks{communicator.rank()};
+
+  const auto nested = Communicator::duplicate_of(communicator.group(ranks));
+  MPI_Comm_free(&user);
+
+  EXPECT_TRUE(communicator.is_freed());
+  EXPECT_TRUE(nested.is_freed());
+}
+
+}  // namespace

@@ -1,0 +1,335 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include <tessera/comm/agreement.hpp>
+#include <tessera/comm/detail/message_limit.hpp>
+#include <tessera/comm/file.hpp>
+
+#include "groups.hpp"
+
+namespace {
+
+using namespace tessera;
+using test::world;
+using testing::HasSubstr;
+
+/// A path that all ranks of a run agree on, removed at the end.
+class SharedPath {
+ public:
+  SharedPath() : communicator_(world()) {
+    const auto id =
+        all_gather_value(all_ranks(communicator_), getpid(), TraceKind::metadata, "test")[0];
+    path_ = std::filesystem::temp_directory_path() / ("tessera_test_" + std::to_string(id));
+  }
+  ~SharedPath() {
+    barrier(all_ranks(communicator_), TraceKind::agreement, "test");
+    if (communicator_.rank() == 0) std::filesystem::remove(path_);
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  Communicator communicator_;
+  std::filesystem::path path_;
+};
+
+/// This rank's box of `shape`, cut along `dim` by the chunk rule over the ranks.
+Box my_box(const Extents& shape, std::size_t dim) {
+  const std::int64_t n = world().size(), rank = world().rank();
+  const auto chunk = (shape[dim] + n - 1) / n;
+  Box box{Extents::filled(shape.size(), 0), shape};
+  box.offset[dim] = std::min(rank * chunk, shape[dim]);
+  box.shape[dim] = std::min((rank + 1) * chunk, shape[dim]) - box.offset[dim];
+  return box;
+}
+
+/// The elements of a box, each its place in the file, in the order of the file.
+std::vector<std::int64_t> elements(const FileArray& array, const Box& box) {
+  const bool row_major = array.order == StorageOrder::row_major;
+  const auto strides =
+      row_major ? row_major_strides(array.shape) : column_major_strides(array.shape);
+  const auto places = row_major ? row_major_strides(box.shape) : column_major_strides(box.shape);
+  std::vector<std::int64_t> result(static_cast<std::size_t>(box.size()));
+  for (std::int64_t i = 0; i < box.size(); ++i) {
+    std::int64_t value = 0;
+    for (std::size_t d = 0; d < box.shape.size(); ++d)
+      value += (box.offset[d] + i / places[d] % box.shape[d]) * strides[d];
+    result[static_cast<std::size_t>(i)] = value;
+  }
+  return result;
+}
+
+std::vector<std::int64_t> read_with_ifstream(const std::filesystem::path& path,
+                                             std::int64_t offset) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(offset);
+  std::vector<std::int64_t> result;
+  for (std::int64_t value = 0; file.read(reinterpret_cast<char*>(&value), sizeof value);)
+    result.push_back(value);
+  return result;
+}
+
+std::byte* data(std::vector<std::int64_t>& values) {
+  return std::as_writable_bytes(std::span(values)).data();
+}
+
+template <class E>
+std::string message_of(const auto& action) {
+  try {
+    action();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "no exception";
+}
+
+void write_numbers(const std::filesystem::path& path, int count) {
+  if (world().rank() == 0) {
+    std::ofstream file(path, std::ios::binary);
+    for (std::int64_t i = 0; i < count; ++i)
+      file.write(reinterpret_cast<const char*>(&i), sizeof i);
+  }
+  barrier(all_ranks(world()), TraceKind::agreement, "test");
+}
+
+struct Case {
+  Extents shape;
+  std::size_t write_dim;
+  std::size_t read_dim;
+};
+
+void round_trip(const Case& shape_case, StorageOrder order) {
+  const auto& [shape, write_dim, read_dim] = shape_case;
+  const FileArray array{.offset = 24, .element_size = 8, .shape = shape, .order = order};
+  const SharedPath shared;
+  const auto write_box = my_box(shape, write_dim);
+  const auto read_box = my_box(shape, read_dim);
+  auto written = elements(array, write_box);
+  std::vector<std::int64_t> read(static_cast<std::size_t>(read_box.size()), -1);
+
+  auto file = File::open(all_ranks(world()), shared.path(), FileAccess::create);
+  file.write_box(array, write_box, data(written));
+  file.close();
+  auto again = File::open(all_ranks(world()), shared.path(), FileAccess::read);
+  again.read_box(array, read_box, data(read));
+  again.close();
+
+  EXPECT_EQ(read, elements(array, read_box)) << to_string(shape);
+  EXPECT_EQ(read_with_ifstream(shared.path(), 24),
+            elements(array, {Extents::filled(shape.size(), 0), shape}))
+      << to_string(shape);
+}
+
+const std::vector<Case> cases{{{12}, 0, 0},         {{13}, 0, 0},      {{1}, 0, 0},
+                              {{12, 7}, 0, 1},      {{5, 13}, 1, 0},   {{3, 4, 5}, 2, 1},
+                              {{2, 9, 3, 2}, 1, 2}, {{16, 1, 1}, 0, 1}};
+
+TEST(File, round_trips_boxes_of_a_row_major_array) {
+  for (const auto& shape_case : cases) round_trip(shape_case, StorageOrder::row_major);
+}
+
+TEST(File, round_trips_boxes_of_a_column_major_array) {
+  for (const auto& shape_case : cases) round_trip(shape_case, StorageOrder::column_major);
+}
+
+TEST(File, round_trips_boxes_in_several_rounds_of_different_number) {
+  for (const std::int64_t limit : {16, 60, 2048}) {
+    const detail::LimitScope scope(world(), limit);
+    round_trip({{5, 13}, 1, 0}, StorageOrder::row_major);
+    round_trip({{9, 4, 3}, 0, 1}, StorageOrder::column_major);
+  }
+}
+
+TEST(File, round_trips_an_array_of_no_dims) {
+  const FileArray array{.offset = 8, .element_size = 8, .shape = {}};
+  const SharedPath shared;
+  std::vector<std::int64_t> value{42}, read{-1};
+
+  auto file = File::open(all_ranks(world()), shared.path(), FileAccess::create);
+  const bool writes = world().rank() == 0;
+  file.write_box({8, 8, {1}}, {{0}, {writes ? 1 : 0}}, data(value));
+  barrier(all_ranks(world()), TraceKind::agreement, "test");
+  file.read_box(array, {}, data(read));
+  file.close();
+
+  EXPECT_EQ(read, value);
+}
+
+TEST(File, takes_part_with_empty_boxes_on_all_ranks) {
+  const FileArray array{.element_size = 8, .shape = {0, 3}};
+  const SharedPath shared;
+
+  auto file = File::open(all_ranks(world()), shared.path(), FileAccess::create);
+  file.write_box(array, {{0, 0}, {0, 3}}, nullptr);
+  file.read_box(array, {{0, 0}, {0, 3}}, nullptr);
+  const auto size = file.size();
+  file.close();
+
+  EXPECT_EQ(size, 0);
+}
+
+TEST(File, is_opened_by_a_part_of_the_ranks_in_any_order) {
+  const auto communicator = world();
+  const SharedPath shared;
+  write_numbers(shared.path(), 20);
+  std::vector<int> ranks;
+  for (int rank = communicator.size() - 1; rank >= 0; rank -= 2) ranks.push_back(rank);
+
+  if (const auto group = test::group_of(communicator, ranks)) {
+    std::vector<std::int64_t> read(2);
+    auto file = File::open(*group, shared.path(), FileAccess::read);
+    file.read_box({.element_size = 8, .shape = {20}}, {{2 * group->position}, {2}}, data(read));
+    file.close();
+    const std::int64_t first = 2 * group->position;
+    EXPECT_EQ(read, (std::vector{first, first + 1}));
+  }
+}
+
+TEST(File, reads_and_writes_bytes_on_one_rank) {
+  const SharedPath shared;
+  std::string text = "header", read(4, ' ');
+
+  auto file = File::open(all_ranks(world()), shared.path(), FileAccess::create);
+  if (world().rank() == 0) {
+    file.write_at(3, std::as_bytes(std::span(text)));
+    file.read_at(5, std::as_writable_bytes(std::span(read)));
+  }
+  file.close();
+
+  if (world().rank() == 0) {
+    EXPECT_EQ(read, "ader");
+    EXPECT_EQ(std::filesystem::file_size(shared.path()), 9U);
+  }
+}
+
+TEST(File, reads_bytes_by_absolute_offset_after_a_box) {
+  const SharedPath shared;
+  write_numbers(shared.path(), 10);
+  std::vector<std::int64_t> read(10), one(1);
+
+  auto file = File::open(all_ranks(world()), shared.path(), FileAccess::read);
+  file.read_box({.element_size = 8, .shape = {5, 2}}, {{0, 1}, {5, 1}}, data(read));
+  file.read_at(8, std::as_writable_bytes(std::span(one)));
+  const auto size = file.size();
+  file.close();
+
+  EXPECT_EQ(one[0], 1);
+  EXPECT_EQ(size, 80);
+}
+
+TEST(File, that_is_created_drops_what_was_there) {
+  const SharedPath shared;
+  write_numbers(shared.path(), 100);
+
+  auto file = File::open(all_ranks(world()), shared.path(), FileAccess::create);
+  const auto size = file.size();
+  file.close();
+
+  EXPECT_EQ(size, 0);
+}
+
+TEST(File, that_is_missing_is_an_io_error_on_every_rank) {
+  const auto message = message_of<IoError>(
+      [] { File::open(all_ranks(world()), "/no/such/file", FileAccess::read); });
+
+  EXPECT_THAT(message, HasSubstr("File::open: '/no/such/file': "));
+}
+
+TEST(File, that_cannot_be_created_is_an_io_error_on_every_rank) {
+  EXPECT_THROW(File::open(all_ranks(world()), "/no/such/file", FileAccess::create), IoError);
+}
+
+TEST(File, that_is_too_short_is_an_io_error_where_elements_are_missing) {
+  const SharedPath shared;
+  write_numbers(shared.path(), 11);
+  const FileArray array{.element_size = 8, .shape = {12}};
+  const auto box = my_box(array.shape, 0);
+  std::vector<std::int64_t> read(static_cast<std::size_t>(box.size()));
+  const bool misses = !box.is_empty() && box.interval(0).end == 12;
+
+  auto file = File::open(all_ranks(world()), shared.path(), FileAccess::read);
+  const auto message = message_of<IoError>([&] { file.read_box(array, box, data(read)); });
+  file.close();
+
+  EXPECT_THAT(message,
+              HasSubstr(misses ? "expected at least 96 bytes, got a file of 88" : "no exception"));
+  if (!misses) {
+    EXPECT_EQ(read, elements(array, box));
+  }
+}
+
+TEST(File, that_ends_within_read_at_is_an_io_error) {
+  const SharedPath shared;
+  write_numbers(shared.path(), 2);
+  std::vector<std::int64_t> read(3);
+
+  auto file = File::open(all_ranks(world()), shared.path(), FileAccess::read);
+  const auto message =
+      message_of<IoError>([&] { file.read_at(0, std::as_writable_bytes(std::span(read))); });
+  file.close();
+
+  EXPECT_THAT(message, HasSubstr("File::read_at: "));
+  EXPECT_THAT(message, HasSubstr("expected 24 bytes at offset 0, got 16"));
+}
+
+TEST(File, emits_one_event_of_kind_io) {
+  const SharedPath shared;
+  write_numbers(shared.path(), 24);
+  const auto box = my_box({24}, 0);
+  std::vector<std::int64_t> read(static_cast<std::size_t>(box.size()));
+  std::vector<TraceEvent> events;
+
+  auto file = File::open(all_ranks(world()), shared.path(), FileAccess::read);
+  {
+    const TraceScope scope([&](const TraceEvent& event) {
+      if (event.kind == TraceKind::io) events.push_back(event);
+    });
+    file.read_box({.element_size = 8, .shape = {24}}, box, data(read));
+  }
+  file.close();
+
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_STREQ(events[0].operation, "tessera::File::read_box");
+  EXPECT_EQ(events[0].bytes_received, 8 * box.size());
+}
+
+TEST(File, closes_itself_and_moves) {
+  const SharedPath shared;
+  {
+    auto file = File::open(all_ranks(world()), shared.path(), FileAccess::create);
+    auto moved = std::move(file);
+    file = File::open(all_ranks(world()), shared.path(), FileAccess::read);
+    moved = std::move(file);
+  }
+
+  EXPECT_TRUE(std::filesystem::exists(shared.path()));
+}
+
+TEST(RenameFile, replaces_the_target) {
+  const auto rank = std::to_string(getpid());
+  const auto folder = std::filesystem::temp_directory_path();
+  const auto from = folder / ("tessera_from_" + rank), to = folder / ("tessera_to_" + rank);
+  std::ofstream(from) << "new";
+  std::ofstream(to) << "old";
+
+  rename_file(from, to);
+
+  std::string text;
+  std::ifstream(to) >> text;
+  EXPECT_EQ(text, "new");
+  EXPECT_FALSE(std::filesystem::exists(from));
+  remove_file(to);
+  EXPECT_FALSE(std::filesystem::exists(to));
+  EXPECT_NO_THROW(remove_file(to));
+  EXPECT_THROW(rename_file(from, to), IoError);
+}
+
+}  // namespace

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <Kokkos_Core.hpp>
+
+#include <gtest/gtest.h>
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  const Kokkos::ScopeGuard guard(argc, argv);
+  return RUN_ALL_TESTS();
+}
