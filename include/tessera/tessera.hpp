@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tessera/error/error.hpp>
+#include <tessera/io/npy.hpp>
 #include <tessera/local_map/local_map.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/placement/by_dim.hpp>

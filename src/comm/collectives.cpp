@@ -45,7 +45,7 @@ std::vector<std::byte> gather_equal(Exchange& exchange, const Group& group,
   for (std::size_t i = 0; i <= n; ++i) offsets[i] = static_cast<std::int64_t>(i * mine.size());
   bruck(exchange, group, blocks.data(), offsets);
   const auto first = (n - static_cast<std::size_t>(group.position)) % n * mine.size();
-  std::ranges::rotate(blocks, blocks.begin() + static_cast<std::ptrdiff_t>(first));
+  std::rotate(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(first), blocks.end());
   return blocks;
 }
 

@@ -78,7 +78,7 @@ std::vector<FileBlock> cut(const FileBlock& block, std::int64_t limit) {
 }
 
 FileType::FileType(const FileBlock& block) {
-  if (block.repeats.size() == 1) return;
+  if (block.repeats.size() <= 1) return;
   MPI_Datatype next = MPI_DATATYPE_NULL;
   check_mpi(MPI_Type_contiguous(static_cast<int>(block.repeats[0].count), MPI_BYTE, &next),
             "MPI_Type_contiguous");

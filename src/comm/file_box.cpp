@@ -16,48 +16,65 @@ namespace {
 
 using detail::FileBlock;
 
-struct Rounds {
-  std::vector<FileBlock> mine;
-  std::int64_t all = 0;  ///< the same on all ranks, at least mine.size()
+/// What the ranks agree on before the first collective call: each rank makes the same ones,
+/// whatever its box.
+struct Protocol {
+  std::int64_t rounds = 0;
+  bool has_views = false;  ///< some rank has a block of more than one run
 };
 
-Rounds agree_on_rounds(const Group& group, std::vector<FileBlock> mine, const char* operation) {
-  const auto counts = all_gather_value(group, static_cast<std::int64_t>(mine.size()),
-                                       TraceKind::agreement, operation);
-  return {std::move(mine), *std::ranges::max_element(counts)};
+Protocol agree(const Group& group, const std::vector<FileBlock>& mine, const char* operation) {
+  Protocol own{static_cast<std::int64_t>(mine.size()), false};
+  for (const auto& block : mine) own.has_views = own.has_views || block.repeats.size() > 1;
+  Protocol result;
+  for (const auto& [rounds, has_views] :
+       all_gather_value(group, own, TraceKind::agreement, operation)) {
+    result.rounds = std::max(result.rounds, rounds);
+    result.has_views = result.has_views || has_views;
+  }
+  return result;
 }
 
-/// A rank without a block of its own takes part with zero bytes.
-std::string access_block(MPI_File file, const FileBlock* block, auto&& access) {
-  const detail::FileType type(block ? *block : FileBlock{0, {{1, 1}}});
-  const auto first = block ? block->first_byte : 0;
-  const auto bytes = static_cast<int>(block ? block->bytes() : 0);
+std::string error_text(int code) {
+  return code == MPI_SUCCESS ? "" : detail::mpi_error_text(code);
+}
+
+int set_view(MPI_File file, std::int64_t first_byte, MPI_Datatype type) {
+  return MPI_File_set_view(file, first_byte, MPI_BYTE, type, "native", MPI_INFO_NULL);
+}
+
+/// One collective access, by access(offset in the view, bytes, status). A block without runs takes
+/// part with zero bytes.
+std::string access_block(MPI_File file, const FileBlock& block, bool has_views, auto&& access) {
+  const auto bytes = static_cast<int>(block.repeats.empty() ? 0 : block.bytes());
+  const detail::FileType type(block);
+  const int view = has_views ? set_view(file, block.first_byte, type.handle()) : MPI_SUCCESS;
   MPI_Status status;
   int moved = 0;
-  const int view = MPI_File_set_view(file, first, MPI_BYTE, type.handle(), "native", MPI_INFO_NULL);
-  const int code = access(bytes, &status);
-  if (view != MPI_SUCCESS) return detail::mpi_error_text(view);
-  if (code != MPI_SUCCESS) return detail::mpi_error_text(code);
-  if (bytes == 0) return "";
-  MPI_Get_count(&status, MPI_BYTE, &moved);
+  const int code = access(has_views ? 0 : block.first_byte, bytes, &status);
+  if (view != MPI_SUCCESS || code != MPI_SUCCESS)
+    return error_text(view != MPI_SUCCESS ? view : code);
+  if (bytes > 0) MPI_Get_count(&status, MPI_BYTE, &moved);
   return moved == bytes ? "" : fmt::format("expected {} bytes, got {}", bytes, moved);
 }
 
-/// Text of the first error. The number of collective calls is the same on all ranks, with or
-/// without one.
-std::string access_rounds(MPI_File file, const Rounds& rounds, auto&& access) {
+/// Text of the first error. Goes on to the last round with or without one.
+std::string access_rounds(MPI_File file, const std::vector<FileBlock>& mine,
+                          const Protocol& protocol, auto&& access) {
   std::string error;
   std::int64_t begin = 0;
-  for (std::int64_t round = 0; round < rounds.all; ++round) {
+  for (std::int64_t round = 0; round < protocol.rounds; ++round) {
     const auto i = static_cast<std::size_t>(round);
-    const auto* block = i < rounds.mine.size() ? &rounds.mine[i] : nullptr;
+    const auto block = i < mine.size() ? mine[i] : FileBlock{};
     const auto text = access_block(
-        file, block, [&](int bytes, MPI_Status* status) { return access(begin, bytes, status); });
+        file, block, protocol.has_views,
+        [&](MPI_Offset at, int bytes, MPI_Status* s) { return access(at, begin, bytes, s); });
     if (error.empty()) error = text;
-    if (block) begin += block->bytes();
+    if (!block.repeats.empty()) begin += block.bytes();
   }
-  const int reset = MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
-  return error.empty() && reset != MPI_SUCCESS ? detail::mpi_error_text(reset) : error;
+  // Offsets of read_at and write_at count from the view's first byte.
+  const auto text = error_text(protocol.has_views ? set_view(file, 0, MPI_BYTE) : MPI_SUCCESS);
+  return error.empty() ? text : error;
 }
 
 std::vector<FileBlock> blocks(const Group& group, const FileArray& array, const Box& box) {
@@ -97,10 +114,11 @@ void File::read_box(const FileArray& array, const Box& box, std::byte* data) con
   const auto bytes = total_bytes(mine);
   auto error = too_short(handle_, mine);
   if (!error.empty()) mine.clear();
-  const auto rounds = agree_on_rounds(group(), std::move(mine), operation);
-  const auto failure =
-      access_rounds(handle_, rounds, [&](std::int64_t begin, int count, MPI_Status* status) {
-        return MPI_File_read_at_all(handle_, 0, data + begin, count, MPI_BYTE, status);
+  const auto protocol = agree(group(), mine, operation);
+  const auto failure = access_rounds(
+      handle_, mine, protocol,
+      [&](MPI_Offset at, std::int64_t begin, int count, MPI_Status* status) {
+        return MPI_File_read_at_all(handle_, at, data + begin, count, MPI_BYTE, status);
       });
   check(error.empty() ? failure : error, "read_box", path_);
   emit({TraceKind::io, operation, group().size(), 0, bytes, 0, 0, detail::seconds() - start});
@@ -109,13 +127,15 @@ void File::read_box(const FileArray& array, const Box& box, std::byte* data) con
 void File::write_box(const FileArray& array, const Box& box, const std::byte* data) {
   constexpr auto operation = "tessera::File::write_box";
   const auto start = detail::seconds();
-  const auto rounds = agree_on_rounds(group(), blocks(group(), array, box), operation);
-  const auto failure =
-      access_rounds(handle_, rounds, [&](std::int64_t begin, int count, MPI_Status* status) {
-        return MPI_File_write_at_all(handle_, 0, data + begin, count, MPI_BYTE, status);
+  const auto mine = blocks(group(), array, box);
+  const auto protocol = agree(group(), mine, operation);
+  const auto failure = access_rounds(
+      handle_, mine, protocol,
+      [&](MPI_Offset at, std::int64_t begin, int count, MPI_Status* status) {
+        return MPI_File_write_at_all(handle_, at, data + begin, count, MPI_BYTE, status);
       });
   check(failure, "write_box", path_);
-  emit({TraceKind::io, operation, group().size(), total_bytes(rounds.mine), 0, 0, 0,
+  emit({TraceKind::io, operation, group().size(), total_bytes(mine), 0, 0, 0,
         detail::seconds() - start});
 }
 

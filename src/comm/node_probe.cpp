@@ -21,7 +21,7 @@ constexpr auto operation = "tessera::Communicator::duplicate_of";
 /// What a rank tells the others; travels as bytes.
 struct Identity {
   std::array<char, 64> boot_id{};
-  std::array<char, 32> segment{};  ///< name of a shared-memory segment that holds the nonce; empty
+  std::array<char, 48> segment{};  ///< name of a shared-memory segment that holds the nonce; empty
                                    ///< if none could be made
   std::uint64_t nonce = 0;
   cpu_set_t cpus{};
@@ -35,6 +35,10 @@ std::uint64_t random_number() {
 template <std::size_t n>
 void copy_text(const std::string& text, std::array<char, n>& to) {
   text.copy(to.data(), n - 1);
+}
+
+std::string segment_name() {
+  return "/tessera-" + std::to_string(getpid()) + "-" + std::to_string(random_number());
 }
 
 std::string boot_id() {
@@ -116,7 +120,7 @@ bool is_oversubscribed(const std::vector<Identity>& all, const Identity& mine) {
 
 SharedHardware probe_shared_hardware(const Group& group) {
   const auto nonce = random_number();
-  const Segment segment("/tessera-" + std::to_string(random_number()), nonce);
+  const Segment segment(segment_name(), nonce);
   const auto mine = identify(nonce, segment);
   const auto all = all_gather_value(group, mine, TraceKind::metadata, operation);
   const int leader = node_leader(all, group.position);

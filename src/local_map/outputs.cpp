@@ -68,6 +68,16 @@ std::vector<DTensorSpec> inferred_specs(const DeviceMesh& mesh, const std::vecto
 
 }  // namespace
 
+DTensorSpec absent_spec(const DeviceMesh& mesh, const Output& output, const std::vector<Leaf>& leaves) {
+  const auto rule = output.placement->rule();
+  const bool is_known = rule == OutPlacement::Rule::like_input || rule == OutPlacement::Rule::shaped;
+  const auto spec = is_known ? local_spec(mesh, output, leaves)
+                             : DTensorSpec(mesh.layout(), output.placement->placements(), output.static_extents, {},
+                                           "local_map");
+  require_representable(spec, output.static_extents, output.type, "local_map");
+  return spec;
+}
+
 std::vector<DTensorSpec> output_specs(const DeviceMesh& mesh, const std::vector<Output>& outputs,
                                       const std::vector<Leaf>& leaves) {
   const auto inferred = inferred_specs(mesh, outputs);

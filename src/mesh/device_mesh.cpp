@@ -38,7 +38,7 @@ const DeviceMesh::State& DeviceMesh::state() const {
 DeviceMesh DeviceMesh::from_ranks(MPI_Comm comm, std::vector<int> ranks, std::vector<int> shape,
                                   std::vector<std::string> dim_names) {
   auto communicator = Communicator::duplicate_of(comm);
-  MeshLayout layout(std::move(ranks), std::move(shape), std::move(dim_names));
+  auto layout = MeshLayout::from_ranks(std::move(ranks), std::move(shape), std::move(dim_names));
   const int largest = *std::ranges::max_element(layout.ranks());
   require(largest < communicator.size(), [&] {
     return fmt::format("DeviceMesh: expected ranks of a communicator of {} ranks, got rank {}",

@@ -54,10 +54,10 @@ bool has_duplicates(std::vector<T> values) {
 MeshLayout::MeshLayout() : MeshLayout(std::vector<int>{}) {}
 
 MeshLayout::MeshLayout(std::vector<int> shape, std::vector<std::string> dim_names)
-    : MeshLayout(iota(checked_size(shape)), shape, std::move(dim_names)) {}
+    : data_(from_ranks(iota(checked_size(shape)), shape, std::move(dim_names)).data_) {}
 
-MeshLayout::MeshLayout(std::vector<int> ranks, std::vector<int> shape,
-                       std::vector<std::string> dim_names) {
+MeshLayout MeshLayout::from_ranks(std::vector<int> ranks, std::vector<int> shape,
+                                  std::vector<std::string> dim_names) {
   const int size = checked_size(shape);
   require(std::ssize(ranks) == size, [&] {
     return fmt::format("mesh: expected {} ranks for shape ({}), got {}", size,
@@ -74,8 +74,8 @@ MeshLayout::MeshLayout(std::vector<int> ranks, std::vector<int> shape,
     return fmt::format("mesh: expected different dim names, got ({})", fmt::join(dim_names, ", "));
   });
   const auto hash = hash_range(hash_range(0, shape), ranks);
-  data_ =
-      std::make_shared<Data>(Data{std::move(ranks), std::move(shape), std::move(dim_names), hash});
+  return MeshLayout(std::make_shared<const Data>(
+      Data{std::move(ranks), std::move(shape), std::move(dim_names), hash}));
 }
 
 const std::vector<int>& MeshLayout::shape() const {
@@ -161,11 +161,11 @@ MeshLayout MeshLayout::sub(const std::vector<int>& mesh_dims,
       full[static_cast<std::size_t>(mesh_dims[i])] = sub_coordinate[i];
     sub_ranks.push_back(ranks()[static_cast<std::size_t>(mesh_rank(full))]);
   }
-  return MeshLayout(std::move(sub_ranks), std::move(sub_shape), std::move(sub_names));
+  return from_ranks(std::move(sub_ranks), std::move(sub_shape), std::move(sub_names));
 }
 
 MeshLayout MeshLayout::flattened(std::string dim_name) const {
-  return MeshLayout(ranks(), {size()}, {std::move(dim_name)});
+  return from_ranks(ranks(), {size()}, {std::move(dim_name)});
 }
 
 bool operator==(const MeshLayout& a, const MeshLayout& b) {

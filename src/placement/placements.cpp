@@ -157,7 +157,7 @@ class Parser {
     while (!rest_.empty()) {
       if (!placements.empty()) expect(',');
       placements.push_back(placement());
-      given.push_back(placements.back().is_shard() && accept('[') ? closed_number(']') : -1);
+      given.push_back(placements.back().is_shard() && accept('[') ? closed_position() : -1);
     }
     return with_positions(std::move(placements), given);
   }
@@ -190,12 +190,19 @@ class Parser {
     return value;
   }
 
+  int closed_position() {
+    const int position = closed_number(']');
+    if (position < 0) fail();
+    return position;
+  }
+
   ReduceOp closed_op() {
     for (int i = 0; i <= static_cast<int>(ReduceOp::bxor); ++i) {
-      const auto name = to_string(static_cast<ReduceOp>(i)) + ")";
+      const auto name = to_string(static_cast<ReduceOp>(i));
       if (!rest_.starts_with(name)) continue;
       rest_.remove_prefix(name.size());
       skip_spaces();
+      expect(')');
       return static_cast<ReduceOp>(i);
     }
     fail();

@@ -72,13 +72,11 @@ Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destin
   for (auto& operand : strides)
     for (auto& stride : operand) stride *= destination.type.size;
 
-  Reduction result{destination.extents, {}, {}, divisor, destination.type.size, false};
+  Reduction result{destination.extents, {}, {}, divisor, destination.type.size};
   simplify(result.extents, strides);
   result.destination = {destination.data, loop_strides(strides[0])};
-  for (std::size_t t = 0; t < terms.size(); ++t) {
+  for (std::size_t t = 0; t < terms.size(); ++t)
     result.terms.push_back({terms[t].data, loop_strides(strides[t + 1])});
-    result.is_in_place = result.is_in_place || terms[t].data == destination.data;
-  }
   return result;
 }
 

@@ -58,6 +58,19 @@ std::vector<std::int64_t> part_sizes(const MeshLayout& layout, const std::vector
   return sizes;
 }
 
+/// A rank without elements has none by the spec either.
+void require_no_holes(const DTensorSpec& spec, const std::vector<Extents>& local_shapes) {
+  for (int rank = 0; rank < spec.layout().size(); ++rank) {
+    const auto& shape = local_shapes[static_cast<std::size_t>(rank)];
+    const auto expected = spec.local_shape(rank);
+    require((product(shape) == 0) == (product(expected) == 0), [&] {
+      return fmt::format(
+          "from_local: expected a local View of shape {} on mesh rank {}, the piece of {}, got {}",
+          to_string(expected), rank, to_string(spec), to_string(shape));
+    });
+  }
+}
+
 struct PieceInfo {
   ElementType type;
   std::int32_t tensor_dims;
@@ -92,7 +105,9 @@ DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,
     }
     shape.push_back(position);
   }
-  return DTensorSpec(layout, placements, shape, std::move(boundaries), "from_local");
+  DTensorSpec spec(layout, placements, shape, std::move(boundaries), "from_local");
+  require_no_holes(spec, local_shapes);
+  return spec;
 }
 
 DTensorSpec infer_spec(const DeviceMesh& mesh, const Placements& placements,

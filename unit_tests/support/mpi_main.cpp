@@ -18,14 +18,19 @@ class FailuresOfOtherRanks : public testing::EmptyTestEventListener {
   explicit FailuresOfOtherRanks(int rank) : rank_(rank) {}
 
  private:
+  void OnTestStart(const testing::TestInfo& info) override { running_ = &info; }
+  void OnTestEnd(const testing::TestInfo&) override { running_ = nullptr; }
+
+  // Googletest calls this with its lock held: asking it for the running test would deadlock.
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    std::printf("[rank %d] %s.%s\n%s:%d: %s\n", rank_, info ? info->test_suite_name() : "",
-                info ? info->name() : "", result.file_name() ? result.file_name() : "",
+    std::printf("[rank %d] %s.%s\n%s:%d: %s\n", rank_, running_ ? running_->test_suite_name() : "",
+                running_ ? running_->name() : "", result.file_name() ? result.file_name() : "",
                 result.line_number(), result.message());
+    std::fflush(stdout);
   }
 
+  const testing::TestInfo* running_ = nullptr;
   int rank_;
 };
 

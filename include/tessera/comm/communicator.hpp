@@ -38,9 +38,10 @@ class Communicator {
   /// Collective over `user`. Its ranks find out here who shares a node: those with one boot id that
   /// can open the same POSIX shared memory. The environment variable TESSERA_NODES (that of rank 0)
   /// overrides it: a node number for every rank of MPI_COMM_WORLD, such as 0,0,0,1 (more than there
-  /// are ranks are ignored), or `each`: every rank is a node of its own. Errors: InvalidArgument
-  /// for MPI_COMM_NULL, an inter-communicator, or a TESSERA_NODES that is malformed or too short
-  /// (on every rank); MpiError before MPI_Init or after MPI_Finalize.
+  /// are ranks are ignored), or `each`: every rank is a node of its own.
+  ///
+  /// Errors: InvalidArgument for MPI_COMM_NULL, an inter-communicator, or a TESSERA_NODES that is
+  /// malformed or too short (on every rank); MpiError before MPI_Init or after MPI_Finalize.
   static Communicator duplicate_of(MPI_Comm user);
 
   bool is_null() const { return state_ == nullptr; }
@@ -64,8 +65,9 @@ class Communicator {
   /// duplicate.
   MPI_Comm group(std::span<const int> ranks) const;
 
-  /// For the library itself: what the handles share. Errors: InvalidArgument for a null one,
-  /// MpiError if it was freed.
+  /// For the library itself: what the handles share.
+  ///
+  /// Errors: InvalidArgument for a null one, MpiError if it was freed.
   State& state() const;
 
   /// The same duplicate.

@@ -50,7 +50,9 @@ class File {
   /// In bytes.
   std::int64_t size() const;
 
-  /// Reads or writes at a byte offset. Local. Errors: IoError, also where the file ends before
+  /// Reads or writes at a byte offset. Local.
+  ///
+  /// Errors: IoError, also where the file ends before
   /// `data` is full.
   void read_at(std::int64_t offset, std::span<std::byte> data) const;
   void write_at(std::int64_t offset, std::span<const std::byte> data);

@@ -43,7 +43,7 @@ class LocalMap {
       static_assert(std::is_same_v<Out, None>, "local_map: func returns nothing; its output placement is none");
       if (!is_absent) std::apply(function_, Locals{localize(std::forward<Arguments>(arguments))...});
     } else if constexpr (wraps) {
-      if (is_absent) return Results::absent(out_, mesh);
+      if (is_absent) return Results::absent(out_, mesh, leaves);
       Locals locals{localize(std::forward<Arguments>(arguments))...};
       return Results::wrapped(Result(std::apply(function_, std::move(locals))), out_, mesh, leaves);
     } else {

@@ -25,10 +25,11 @@ class MeshLayout {
   /// Errors: InvalidArgument for a size below 1, a number of names other than 0 or ndim, a name
   /// used twice, more than 2^31 ranks.
   explicit MeshLayout(std::vector<int> shape, std::vector<std::string> dim_names = {});
-  /// Any ranks, row-major. Errors: as above; a rank below 0 or used twice; a number of ranks other
-  /// than product(shape).
-  MeshLayout(std::vector<int> ranks, std::vector<int> shape,
-             std::vector<std::string> dim_names = {});
+  /// Any ranks, row-major.
+  ///
+  /// Errors: as above; a rank below 0 or used twice; a number of ranks other than product(shape).
+  static MeshLayout from_ranks(std::vector<int> ranks, std::vector<int> shape,
+                               std::vector<std::string> dim_names = {});
 
   int ndim() const { return static_cast<int>(shape().size()); }
   const std::vector<int>& shape() const;
@@ -61,6 +62,8 @@ class MeshLayout {
 
  private:
   struct Data;
+  explicit MeshLayout(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+
   std::shared_ptr<const Data> data_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/mesh/device_mesh.hpp>
 #include <tessera/mesh/mesh_layout.hpp>
 #include <tessera/placement/placements.hpp>
 
@@ -20,5 +21,10 @@ namespace tessera {
 /// InvalidArgument.
 Placements by_dim(const MeshLayout& layout, const std::vector<std::vector<MeshDim>>& mesh_dims,
                   const std::vector<std::pair<MeshDim, Partial>>& partials = {});
+
+inline Placements by_dim(const DeviceMesh& mesh, const std::vector<std::vector<MeshDim>>& mesh_dims,
+                         const std::vector<std::pair<MeshDim, Partial>>& partials = {}) {
+  return by_dim(mesh.layout(), mesh_dims, partials);
+}
 
 }  // namespace tessera

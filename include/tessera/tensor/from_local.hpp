@@ -66,19 +66,16 @@ DTensor<V> from_local(const Execution& execution, const V& view, const DeviceMes
                       const Placements& placements, const FromLocal& options) {
   constexpr auto type = element_type<typename V::value_type>();
   const bool is_known = V::rank() == 0 || !options.shape.empty();
-  DTensorSpec spec;
-  if (is_known) spec = DTensorSpec(mesh.layout(), placements, options.shape, {}, "from_local");
-  if (!mesh.coordinate()) {
-    if (!is_known)
-      spec =
-          DTensorSpec(mesh.layout(), placements, Extents::filled(V::rank(), 0), {}, "from_local");
-    return DTensorAccess::make(V(), mesh, std::move(spec));
-  }
+  DTensorSpec spec(mesh.layout(), placements, is_known ? options.shape : static_extents<V>(), {},
+                   "from_local");
+  require_representable<V>(spec, "from_local");
+  if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));
   const auto local_shape = extents_of(view);
   if (options.run_check) check_pieces(mesh, is_known ? &spec : nullptr, type, local_shape);
-  if (!is_known) spec = infer_spec(mesh, placements, local_shape);
-  require_representable<V>(spec, "from_local");
-  if (is_known) require_local_shape(mesh, spec, local_shape, "from_local");
+  if (is_known)
+    require_local_shape(mesh, spec, local_shape, "from_local");
+  else
+    spec = infer_spec(mesh, placements, local_shape);
   if (options.run_check) {
     execution.fence("tessera::from_local: before comparing replicas");
     const auto piece = row_major_copy(view);

@@ -11,6 +11,8 @@ namespace tessera::detail {
 /// Completes all requests, by tests with pauses between them (see Backoff): never blocks inside
 /// MPI, where it could not yield.
 ///
+/// MPICH gives failures of requests to the error handler of MPI_COMM_WORLD: an exception comes only
+/// where that is not MPI_ERRORS_ARE_FATAL.
 /// Errors: MpiError for the first request that failed; those after it are still open.
 void wait_all(std::span<MPI_Request> requests, bool oversubscribed);
 

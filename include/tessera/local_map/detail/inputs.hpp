@@ -40,4 +40,9 @@ struct Output {
 std::vector<DTensorSpec> output_specs(const DeviceMesh& mesh, const std::vector<Output>& outputs,
                                       const std::vector<Leaf>& leaves);
 
+/// The spec of an output on a rank off the mesh, checked as far as can be seen there: global shape 0 where it would be inferred.
+///
+/// Errors: InvalidArgument.
+DTensorSpec absent_spec(const DeviceMesh& mesh, const Output& output, const std::vector<Leaf>& leaves);
+
 }  // namespace tessera::detail

@@ -24,10 +24,14 @@ struct Wrapped<Value, None> {
   using type = Value;
 };
 
+template <class Value>
+Output output_of(const OutPlacement& placement, const Extents& local_shape) {
+  return {&placement, local_shape, static_extents<Value>(), element_type<typename Value::value_type>()};
+}
+
 template <class Value, class Placement>
 void add_output(std::vector<Output>& outputs, const Value& value, const Placement& placement) {
-  if constexpr (!std::is_same_v<Placement, None>)
-    outputs.push_back({&placement, extents_of(value), static_extents<Value>(), element_type<typename Value::value_type>()});
+  if constexpr (!std::is_same_v<Placement, None>) outputs.push_back(output_of<Value>(placement, extents_of(value)));
 }
 
 template <class Value, class Placement>
@@ -41,14 +45,13 @@ typename Wrapped<Value, Placement>::type wrap(Value&& value, const Placement&, c
 
 /// The value of an output on a rank off the mesh: an empty DTensor, or value-initialised.
 template <class Value, class Placement>
-typename Wrapped<Value, Placement>::type absent(const Placement& placement, const DeviceMesh& mesh) {
+typename Wrapped<Value, Placement>::type absent(const Placement& placement, const DeviceMesh& mesh,
+                                                const std::vector<Leaf>& leaves) {
   if constexpr (std::is_same_v<Placement, None>) {
     return Value{};
   } else {
-    const Placements given = placement.placements().size() == static_cast<std::size_t>(mesh.ndim())
-                                 ? placement.placements()
-                                 : Placements(std::vector<tessera::Placement>(static_cast<std::size_t>(mesh.ndim())));
-    return DTensorAccess::make(Value(), mesh, DTensorSpec(mesh.layout(), given, Extents::filled(Value::rank(), 0)));
+    const Output output = output_of<Value>(placement, {});
+    return DTensorAccess::make(Value(), mesh, absent_spec(mesh, output, leaves));
   }
 }
 
@@ -57,7 +60,9 @@ template <class Result, class Out>
 struct Results {
   using type = typename Wrapped<Result, Out>::type;
 
-  static type absent(const Out& out, const DeviceMesh& mesh) { return detail::absent<Result>(out, mesh); }
+  static type absent(const Out& out, const DeviceMesh& mesh, const std::vector<Leaf>& leaves) {
+    return detail::absent<Result>(out, mesh, leaves);
+  }
 
   static type wrapped(Result&& result, const Out& out, const DeviceMesh& mesh, const std::vector<Leaf>& leaves) {
     std::vector<Output> outputs;
@@ -71,7 +76,6 @@ struct Results {
 template <>
 struct Results<void, None> {
   using type = void;
-  static void absent(const None&, const DeviceMesh&) {}
 };
 
 template <class Tuple, class... Outs>
@@ -86,9 +90,9 @@ struct TupleResults {
   using type = decltype(type_of(Indices()));
   using Out = std::tuple<Outs...>;
 
-  static type absent(const Out& out, const DeviceMesh& mesh) {
+  static type absent(const Out& out, const DeviceMesh& mesh, const std::vector<Leaf>& leaves) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return type{detail::absent<std::tuple_element_t<I, Tuple>>(std::get<I>(out), mesh)...};
+      return type{detail::absent<std::tuple_element_t<I, Tuple>>(std::get<I>(out), mesh, leaves)...};
     }(Indices());
   }
 

@@ -63,12 +63,13 @@ struct Product {
   }
 };
 
+/// The sign bit; unlike signbit, copysign vectorises.
 template <class T>
 KOKKOS_FUNCTION bool is_negative(T value) {
   if constexpr (std::is_floating_point_v<T>)
-    return Kokkos::signbit(value);
+    return Kokkos::copysign(T{1}, value) < T{0};
   else
-    return Kokkos::signbit(static_cast<float>(value));
+    return Kokkos::copysign(1.0f, static_cast<float>(value)) < 0.0f;
 }
 
 /// NaN wins, -0 < +0.

@@ -31,7 +31,7 @@ struct HostReduce {
     alignas(64) T buffer[deepest_tree * tile];
     const auto item = loops.item(i);
     const auto& destination = reduction->destination;
-    const bool is_direct = !reduction->is_in_place && is_dense(item, destination);
+    const bool is_direct = is_dense(item, destination);
     T* to = is_direct ? reinterpret_cast<T*>(begin(item, destination)) : buffer;
 
     const auto terms = static_cast<std::int64_t>(reduction->terms.size());
@@ -64,23 +64,30 @@ struct HostReduce {
     return buffer;
   }
 
+  /// Writes `to`, which may be one of the terms, when all of them have been read.
   void fold_into(T* to, const Loops::Item& item, std::int64_t first, std::int64_t last,
                  T* buffer) const {
     const auto middle = split_point(first, last);
     const T* left = fold(item, first, middle, buffer);
     const T* right = fold(item, middle, last, buffer + tile);
     if (left == to)
-      accumulate(to, right, item.length);
+      combine_left(to, right, item.length);
+    else if (right == to)
+      combine_right(left, to, item.length);
     else
       combine(to, left, right, item.length);
   }
 
-  static void accumulate(T* __restrict to, const T* __restrict b, std::int64_t length) {
-    for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(to[k], b[k]);
-  }
-
   static void combine(T* __restrict to, const T* a, const T* b, std::int64_t length) {
     for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(a[k], b[k]);
+  }
+
+  static void combine_left(T* __restrict a, const T* __restrict b, std::int64_t length) {
+    for (std::int64_t k = 0; k < length; ++k) a[k] = Op{}(a[k], b[k]);
+  }
+
+  static void combine_right(const T* __restrict a, T* __restrict b, std::int64_t length) {
+    for (std::int64_t k = 0; k < length; ++k) b[k] = Op{}(a[k], b[k]);
   }
 
   const T* load(const Loops::Item& item, const Operand& operand, T* buffer) const {

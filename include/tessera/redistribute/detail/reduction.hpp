@@ -27,7 +27,6 @@ struct Reduction {
   std::vector<Operand> terms;
   std::int64_t divisor;
   std::int32_t element_size;
-  bool is_in_place;  ///< destination is one of the terms
 
   std::int64_t bytes() const {
     return product(extents) * element_size * static_cast<std::int64_t>(terms.size() + 1);

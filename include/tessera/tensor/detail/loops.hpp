@@ -28,12 +28,13 @@ struct Loops {
 
   /// Where an item begins, and how many steps of the innermost loop it has.
   struct Item {
-    LoopArray index;
+    LoopArray index;  ///< 0 where there is no loop
     std::int64_t length;
   };
 
   KOKKOS_FUNCTION std::int64_t chunks() const { return (extents[ndims - 1] + chunk - 1) / chunk; }
 
+  /// Number of items.
   KOKKOS_FUNCTION std::int64_t items() const {
     std::int64_t result = chunks();
     for (int d = 0; d < ndims - 1; ++d) result *= extents[d];
@@ -55,9 +56,10 @@ struct Loops {
     return result;
   }
 
+  /// Distance of the item's beginning, in the strides' unit.
   KOKKOS_FUNCTION std::int64_t offset(const Item& item, const LoopArray& strides) const {
     std::int64_t result = 0;
-    for (int d = 0; d < ndims; ++d) result += item.index[d] * strides[d];
+    for (int d = 0; d < max_loops; ++d) result += item.index[d] * strides[d];
     return result;
   }
 };

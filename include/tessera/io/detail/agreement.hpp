@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <tessera/comm/collectives.hpp>
+#include <tessera/error/error.hpp>
+
+namespace tessera::detail {
+
+/// Throws InvalidArgument on every rank unless all give the same fingerprint of their arguments.
+/// Collective over the group.
+void require_same_arguments(const Group& group, std::uint64_t fingerprint, const char* function);
+
+/// Throws IoError with the text of position 0 on every rank, unless that is empty. Collective over
+/// the group.
+void throw_error_of_first(const Group& group, std::string error, const char* operation);
+
+/// The text of the error that `action` throws; empty if it throws none.
+template <class Action>
+std::string error_of(Action&& action) {
+  try {
+    action();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <tessera/io/npy_header.hpp>
+#include <tessera/sharding/spec.hpp>
+#include <tessera/tensor/array_ref.hpp>
+
+/// read_npy and write_npy without View types. Collective over the mesh; off the mesh they return at
+/// once.
+namespace tessera::detail {
+
+/// The header, checked to hold `tensor_dims` dims of elements that convert to `type`. Off the mesh
+/// its shape is all 0.
+///
+/// Errors: as read_npy.
+NpyHeader header_for(const std::string& path, const DeviceMesh& mesh, const Placements& placements,
+                     std::size_t tensor_dims, ElementType type);
+
+/// Reads this rank's piece of `spec` into new memory that no kernel has touched.
+void read_piece(const Execution& execution, const std::string& path, const NpyHeader& header,
+                const DeviceMesh& mesh, const DTensorSpec& spec, const ArrayRef& piece);
+
+/// Writes all pieces, each element once.
+void write_pieces(const Execution& execution, const std::string& path, const DeviceMesh& mesh,
+                  const DTensorSpec& spec, const ArrayRef& piece);
+
+}  // namespace tessera::detail

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+
+#include <tessera/comm/agreement.hpp>
+#include <tessera/io/detail/agreement.hpp>
+#include <tessera/io/detail/convert.hpp>
+#include <tessera/io/detail/npy_pieces.hpp>
+#include <tessera/redistribute/detail/pack.hpp>
+
+namespace tessera::detail {
+namespace {
+
+constexpr auto operation = "tessera::read_npy";
+
+using Buffer = std::unique_ptr<std::byte[]>;
+
+Buffer make_buffer(std::int64_t bytes) {
+  return std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
+}
+
+ArrayRef dense(std::byte* data, ElementType type, const Extents& shape, StorageOrder order) {
+  const bool is_row_major = order == StorageOrder::row_major;
+  return {data, type, shape, is_row_major ? row_major_strides(shape) : column_major_strides(shape)};
+}
+
+bool has_order(const ArrayRef& array, StorageOrder order) {
+  const auto expected = dense(array.data, array.type, array.extents, order);
+  for (std::size_t d = 0; d < array.extents.size(); ++d)
+    if (array.extents[d] != 1 && array.strides[d] != expected.strides[d]) return false;
+  return array.space == MemorySpace::host;
+}
+
+/// Elements of `box` as `type` in native byte order, in the order of the file.
+void read_elements(const File& file, const NpyHeader& header, const Box& box, ElementType type,
+                   std::byte* data) {
+  const auto count = box.size();
+  const bool is_converted = header.type != type || type.kind == ElementKind::boolean;
+  const auto raw = is_converted ? make_buffer(count * header.type.size) : nullptr;
+  auto* const arrived = raw ? raw.get() : data;
+  file.read_box({header.data_offset, header.type.size, header.shape, header.order}, box, arrived);
+  if (header.byte_order != std::endian::native) swap_bytes(header.type, arrived, count);
+  if (raw) convert(header.type.kind, arrived, type.kind, data, count);
+}
+
+}  // namespace
+
+void read_piece(const Execution& execution, const std::string& path, const NpyHeader& header,
+                const DeviceMesh& mesh, const DTensorSpec& spec, const ArrayRef& piece) {
+  if (!mesh.coordinate()) return;
+  const auto box = spec.piece(*mesh.coordinate());
+  const bool is_direct = has_order(piece, header.order);
+  const auto landing = is_direct ? nullptr : make_buffer(box.size() * piece.type.size);
+  auto* const data = landing ? landing.get() : piece.data;
+  const auto error = error_of([&] {
+    auto file = File::open(mesh.group(), path, FileAccess::read);
+    read_elements(file, header, box, piece.type, data);
+  });
+  throw_together<IoError>(mesh.group(), error, operation);
+  if (is_direct) return;
+  copy(execution, dense(data, piece.type, box.shape, header.order), piece);
+  execution.fence("tessera::read_npy: before the buffer is freed");
+}
+
+}  // namespace tessera::detail

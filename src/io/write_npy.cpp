@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
+#include <random>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <tessera/comm/agreement.hpp>
+#include <tessera/extents/hash.hpp>
+#include <tessera/io/detail/agreement.hpp>
+#include <tessera/io/detail/npy_format.hpp>
+#include <tessera/io/detail/npy_pieces.hpp>
+#include <tessera/redistribute/detail/pack.hpp>
+
+namespace tessera::detail {
+namespace {
+
+constexpr auto operation = "tessera::write_npy";
+
+void require_writable(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type) {
+  require(!mesh.is_null(), "write_npy: expected a tensor, got a DTensor without a mesh");
+  require(!spec.placements().has_partial(), [&] {
+    return "write_npy: expected Shard and Replicate placements (see reduce_partial), got " +
+           to_string(spec.placements());
+  });
+  require(!npy_descr(type, std::endian::native).empty(), [&] {
+    return "write_npy: expected an element type of the .npy format, got " + to_string(type);
+  });
+}
+
+void require_same_call(const Group& group, const std::string& path, const DTensorSpec& spec,
+                       ElementType type) {
+  auto fingerprint = hash_combine(hash_range(0, path), spec.hash());
+  fingerprint = hash_combine(fingerprint, static_cast<std::uint64_t>(type.kind));
+  require_same_arguments(group, fingerprint, "write_npy");
+}
+
+/// A new name next to `path`, the same on all ranks.
+std::string temporary_name(const Group& group, const std::string& path) {
+  std::uint64_t number = 0;
+  if (group.position == 0) number = std::random_device()();
+  broadcast(group, std::as_writable_bytes(std::span(&number, 1)), 0, TraceKind::metadata,
+            operation);
+  return fmt::format("{}.tmp-{:08x}", path, number);
+}
+
+/// The one rank that writes a piece, among those that hold it.
+bool is_first_replica(const DeviceMesh& mesh, const Placements& placements) {
+  for (std::size_t d = 0; d < placements.size(); ++d)
+    if (placements[d].is_replicate() && (*mesh.coordinate())[d] != 0) return false;
+  return true;
+}
+
+/// A box of no dims cannot be empty: those arrays are written as ones of one element.
+Extents with_a_dim(const Extents& shape) {
+  return shape.empty() ? Extents{1} : shape;
+}
+
+Box box_to_write(const DeviceMesh& mesh, const DTensorSpec& spec) {
+  Box box = spec.piece(*mesh.coordinate());
+  box = {spec.shape().empty() ? Extents{0} : box.offset, with_a_dim(box.shape)};
+  if (!is_first_replica(mesh, spec.placements())) box.shape = Extents::filled(box.shape.size(), 0);
+  return box;
+}
+
+/// Calls `action` and keeps the first error: what follows is collective.
+template <class Action>
+void attempt(std::string& first_error, Action&& action) {
+  auto error = error_of(action);
+  if (first_error.empty()) first_error = std::move(error);
+}
+
+/// The text of the first error on this rank.
+std::string write_file(const DeviceMesh& mesh, const std::string& path, const DTensorSpec& spec,
+                       ElementType type, const std::byte* elements) {
+  const auto header = npy_header_bytes(type, spec.shape());
+  const FileArray array{static_cast<std::int64_t>(header.size()), type.size,
+                        with_a_dim(spec.shape()), StorageOrder::row_major};
+  std::optional<File> file;
+  auto error = error_of([&] { file = File::open(mesh.group(), path, FileAccess::create); });
+  if (!file) return error;
+  if (mesh.rank() == 0)
+    attempt(error, [&] { file->write_at(0, std::as_bytes(std::span(header))); });
+  attempt(error, [&] { file->write_box(array, box_to_write(mesh, spec), elements); });
+  attempt(error, [&] { file->close(); });
+  return error;
+}
+
+/// Gives the file its name, or removes it if a rank failed.
+void finish_file(const Group& group, const std::string& temporary, const std::string& path,
+                 const std::string& error) {
+  const bool is_first = group.position == 0;
+  auto failure = agree_on_error(group, error, operation);
+  if (is_first && !failure) failure = error_of([&] { rename_file(temporary, path); });
+  if (is_first && !failure.value_or("").empty()) error_of([&] { remove_file(temporary); });
+  throw_error_of_first(group, failure.value_or(""), operation);
+}
+
+}  // namespace
+
+void write_pieces(const Execution& execution, const std::string& path, const DeviceMesh& mesh,
+                  const DTensorSpec& spec, const ArrayRef& piece) {
+  require_writable(mesh, spec, piece.type);
+  if (!mesh.coordinate()) return;
+  const auto group = mesh.group();
+  require_same_call(group, path, spec, piece.type);
+  execution.fence("tessera::write_npy: before reading the pieces");
+  const auto temporary = temporary_name(group, path);
+  const bool is_direct = piece.is_row_major() && piece.space == MemorySpace::host;
+  std::vector<std::byte> packed(is_direct ? 0 : static_cast<std::size_t>(piece.bytes()));
+  if (!is_direct) {
+    copy(execution, piece, row_major(packed.data(), piece.type, piece.extents, MemorySpace::host));
+    execution.fence("tessera::write_npy: before writing the file");
+  }
+  const auto* const elements = is_direct ? piece.data : packed.data();
+  finish_file(group, temporary, path, write_file(mesh, temporary, spec, piece.type, elements));
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include <tessera/redistribute/detail/planes.hpp>
+
+namespace tessera::detail {
+namespace {
+
+constexpr std::int64_t bytes_per_item = 16 * 1024;
+constexpr std::int64_t cache_line = 64;
+constexpr std::int64_t tile_rows = 256;
+
+std::int64_t pop_back(Extents& values) {
+  const auto last = values[values.size() - 1];
+  values = Extents(std::span(values.begin(), values.size() - 1));
+  return last;
+}
+
+void move_to_back(Extents& values, std::size_t dim) {
+  std::rotate(values.begin() + dim, values.begin() + dim + 1, values.end());
+}
+
+std::size_t smallest_stride(const Extents& strides) {
+  const auto* smallest =
+      std::min_element(strides.begin(), strides.end(),
+                       [](std::int64_t a, std::int64_t b) { return std::abs(a) < std::abs(b); });
+  return static_cast<std::size_t>(smallest - strides.begin());
+}
+
+template <std::int64_t Bytes>
+struct FixedMove {
+  static constexpr std::int64_t bytes() { return Bytes; }
+  void operator()(std::byte* to, const std::byte* from) const { std::memcpy(to, from, Bytes); }
+};
+
+struct AnyMove {
+  std::int64_t run;
+  std::int64_t bytes() const { return run; }
+  void operator()(std::byte* to, const std::byte* from) const {
+    std::memcpy(to, from, static_cast<std::size_t>(run));
+  }
+};
+
+/// Rows by columns of one item.
+struct Plane {
+  const std::byte* from;
+  std::byte* to;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t from_row;
+  std::int64_t from_column;
+  std::int64_t to_row;
+  std::int64_t to_column;
+
+  Plane part(std::int64_t row, std::int64_t column, std::int64_t edge) const {
+    Plane result = *this;
+    result.from += row * from_row + column * from_column;
+    result.to += row * to_row + column * to_column;
+    result.rows = std::min(edge, rows - row);
+    result.columns = std::min(edge, columns - column);
+    return result;
+  }
+};
+
+template <class Move>
+void copy_rows(const Plane& plane, Move move) {
+  for (std::int64_t row = 0; row < plane.rows; ++row)
+    for (std::int64_t column = 0; column < plane.columns; ++column)
+      move(plane.to + row * plane.to_row + column * plane.to_column,
+           plane.from + row * plane.from_row + column * plane.from_column);
+}
+
+template <class Move>
+inline void transpose_block(const Plane& block, std::int64_t rows, std::int64_t columns,
+                            std::int64_t edge, Move move) {
+  alignas(cache_line) std::byte buffer[cache_line * cache_line];
+  const auto buffer_column = edge * move.bytes();
+  for (std::int64_t column = 0; column < columns; ++column)
+    for (std::int64_t row = 0; row < rows; ++row)
+      move(buffer + column * buffer_column + row * move.bytes(),
+           block.from + row * block.from_row + column * block.from_column);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t column = 0; column < columns; ++column)
+      move(block.to + row * block.to_row + column * block.to_column,
+           buffer + column * buffer_column + row * move.bytes());
+}
+
+/// Whole blocks apart: their loops have constant lengths and are unrolled.
+template <class Move>
+void transpose_block(const Plane& block, std::int64_t edge, Move move) {
+  if (block.rows == edge && block.columns == edge)
+    transpose_block(block, edge, edge, edge, move);
+  else
+    transpose_block(block, block.rows, block.columns, edge, move);
+}
+
+/// Tall and narrow tiles: along rows the source is read in few long streams.
+template <class Move>
+void transpose_rows(const Plane& plane, Move move) {
+  const auto edge = std::max<std::int64_t>(4, cache_line / move.bytes());
+  for (std::int64_t first = 0; first < plane.columns; first += 2 * edge) {
+    const auto last = std::min(plane.columns, first + 2 * edge);
+    for (std::int64_t column = first; column < last; column += edge)
+      for (std::int64_t row = 0; row < plane.rows; row += edge)
+        transpose_block(plane.part(row, column, edge), edge, move);
+  }
+}
+
+template <class Move>
+void copy_items(const Planes& planes, std::int64_t first, std::int64_t last, Move move) {
+  const auto row_dim = planes.rows.ndims - 1;
+  for (auto i = first; i < last; ++i) {
+    const auto item = planes.rows.item(i);
+    const Plane plane{planes.source + planes.rows.offset(item, planes.source_strides),
+                      planes.destination + planes.rows.offset(item, planes.destination_strides),
+                      item.length,
+                      planes.columns,
+                      planes.source_strides[row_dim],
+                      planes.source_column_stride,
+                      planes.destination_strides[row_dim],
+                      planes.destination_column_stride};
+    if (planes.is_transposing)
+      transpose_rows(plane, move);
+    else
+      copy_rows(plane, move);
+  }
+}
+
+}  // namespace
+
+Planes make_planes(const CopyLoop& copy) {
+  Planes planes;
+  planes.source = copy.source;
+  planes.destination = copy.destination;
+  planes.run = copy.run;
+  CopyLoop rows = copy;
+  if (!rows.extents.empty()) {
+    planes.columns = pop_back(rows.extents);
+    planes.source_column_stride = pop_back(rows.source_strides);
+    planes.destination_column_stride = pop_back(rows.destination_strides);
+  }
+  if (!rows.extents.empty()) {
+    const auto dim = smallest_stride(rows.source_strides);
+    planes.is_transposing = copy.run <= cache_line && std::abs(rows.source_strides[dim]) <
+                                                          std::abs(planes.source_column_stride);
+    move_to_back(rows.extents, dim);
+    move_to_back(rows.source_strides, dim);
+    move_to_back(rows.destination_strides, dim);
+  }
+  const auto rows_per_item =
+      std::max<std::int64_t>(1, bytes_per_item / (planes.columns * copy.run));
+  planes.rows = make_loops(rows.extents, planes.is_transposing ? tile_rows : rows_per_item);
+  planes.source_strides = loop_strides(rows.source_strides);
+  planes.destination_strides = loop_strides(rows.destination_strides);
+  return planes;
+}
+
+void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last) {
+  const auto copy_by = [&](auto move) { copy_items(planes, first, last, move); };
+  switch (planes.run) {
+    case 1:
+      return copy_by(FixedMove<1>());
+    case 2:
+      return copy_by(FixedMove<2>());
+    case 4:
+      return copy_by(FixedMove<4>());
+    case 8:
+      return copy_by(FixedMove<8>());
+    case 12:
+      return copy_by(FixedMove<12>());
+    case 16:
+      return copy_by(FixedMove<16>());
+    case 24:
+      return copy_by(FixedMove<24>());
+    case 32:
+      return copy_by(FixedMove<32>());
+    default:
+      return copy_by(AnyMove{planes.run});
+  }
+}
+
+}  // namespace tessera::detail

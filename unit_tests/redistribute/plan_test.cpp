@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What plans look like: exchanges, bytes, peers. No ranks run here.
+#include <chrono>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include <tessera/error/error.hpp>
+#include <tessera/placement/by_dim.hpp>
+#include <tessera/redistribute/plan.hpp>
+
+namespace {
+
+using namespace tessera;
+
+constexpr auto float64 = element_type<double>();
+
+RedistributePlan plan(const std::vector<int>& mesh, const Extents& shape, const char* from,
+                      const char* to) {
+  const MeshLayout layout(mesh);
+  return make_plan(DTensorSpec(layout, parse_placements(from), shape),
+                   DTensorSpec(layout, parse_placements(to), shape), float64);
+}
+
+std::int64_t received_elements(const RedistributePlan& plan, int rank) {
+  std::int64_t elements = 0;
+  for (const auto& step : plan.steps(rank))
+    for (const auto& phase : step.phases)
+      for (const auto& block : phase.receive)
+        if (block.peer != rank) elements += block.box.size();
+  return elements;
+}
+
+std::int64_t most_received(const RedistributePlan& plan) {
+  std::int64_t most = 0;
+  for (int rank = 0; rank < plan.source().layout().size(); ++rank)
+    most = std::max(most, received_elements(plan, rank));
+  return most;
+}
+
+int exchanges(const std::vector<int>& mesh, const Extents& shape, const char* from,
+              const char* to) {
+  return plan(mesh, shape, from, to).exchanges();
+}
+
+TEST(Plan, gathers_and_transposes_are_one_exchange) {
+  EXPECT_EQ(exchanges({4}, {12, 3}, "S(0)", "R"), 1);
+  EXPECT_EQ(exchanges({4}, {13, 3}, "S(0)", "R"), 1);
+  EXPECT_EQ(exchanges({4}, {5, 5}, "S(0)", "S(1)"), 1);
+  EXPECT_EQ(exchanges({2, 2}, {10, 5}, "S(0), S(0)", "R, R"), 1);
+}
+
+TEST(Plan, what_every_rank_has_already_needs_no_exchange) {
+  EXPECT_EQ(exchanges({4}, {13, 3}, "R", "S(0)"), 0);
+  EXPECT_EQ(exchanges({4}, {13, 3}, "R", "P(sum)"), 0);
+  EXPECT_EQ(exchanges({4}, {13, 3}, "S(0)", "P(max)"), 0);
+  EXPECT_EQ(exchanges({2, 2}, {13, 3}, "S(0), R", "S(0), S(0)"), 0);
+  EXPECT_EQ(exchanges({2, 2}, {0, 3}, "S(0), R", "R, S(1)"), 0);
+}
+
+TEST(Plan, changes_on_a_mesh_dim_of_size_one_need_no_exchange) {
+  for (const char* from : {"S(0), S(1)", "S(0), R", "S(0), P(sum)", "S(0), S(0)"})
+    for (const char* to : {"S(0), S(1)", "S(0), R", "S(0), P(max)", "S(0), S(0)"})
+      EXPECT_EQ(exchanges({4, 1}, {16, 8}, from, to), 0) << from << " -> " << to;
+}
+
+TEST(Plan, changes_of_the_split_order_are_one_exchange) {
+  for (const std::vector<int>& mesh : {std::vector{2, 2}, std::vector{4, 2}})
+    for (const Extents& shape : {Extents{8, 4}, Extents{9, 4}})
+      EXPECT_EQ(exchanges(mesh, shape, "S(0), S(0)", "S(0)[1], S(0)[0]"), 1);
+}
+
+TEST(Plan, direct_exchanges_between_2d_layouts_receive_the_lower_bound) {
+  const auto columns_to_rows = plan({2, 2}, {8, 8}, "S(0), S(1)", "S(0), S(0)");
+
+  EXPECT_EQ(columns_to_rows.exchanges(), 1);
+  for (int rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(received_elements(columns_to_rows, rank), 8) << "rank " << rank;
+  EXPECT_EQ(exchanges({2, 2}, {8, 8}, "S(0), S(1)", "S(1), S(0)"), 1);
+  EXPECT_EQ(exchanges({2, 2}, {8, 8}, "S(0), S(0)", "S(1), S(1)"), 1);
+}
+
+TEST(Plan, moving_a_mesh_dim_to_another_tensor_dim_receives_448_of_4096_elements) {
+  const MeshLayout layout({4, 2}, {"x", "y"});
+  const DTensorSpec from(layout, by_dim(layout, {{"y"}, {}, {"x"}}), {16, 16, 16});
+  const DTensorSpec to(layout, by_dim(layout, {{}, {"x", "y"}, {}}), {16, 16, 16});
+
+  EXPECT_EQ(most_received(make_plan(from, to, float64)), 448);
+}
+
+TEST(Plan, partials_of_several_mesh_dims_are_one_merged_reduction) {
+  const auto both = plan({2, 3}, {7, 5}, "P(sum), P(sum)", "R, R");
+  const auto mixed = plan({2, 2, 2}, {16}, "P(avg), P(avg), P(sum)", "R, R, R");
+
+  EXPECT_EQ(both.exchanges(), 1);
+  EXPECT_EQ(both.steps(0).size(), 1u);
+  EXPECT_EQ(mixed.exchanges(), 1);
+  EXPECT_EQ(mixed.divisor(), 4);
+  EXPECT_EQ(mixed.reduce_op(), ReduceOp::sum);
+}
+
+TEST(Plan, large_all_reduces_scatter_and_gather_in_one_step) {
+  const auto large = plan({4}, {4096, 64}, "P(sum)", "R");
+
+  EXPECT_EQ(large.exchanges(), 1);
+  EXPECT_EQ(large.steps(0).front().phases.size(), 2u);
+  EXPECT_EQ(received_elements(large, 0), 2 * 3 * 1024 * 64);
+}
+
+TEST(Plan, tiny_all_reduces_gather_the_terms) {
+  EXPECT_EQ(plan({4}, {3}, "P(sum)", "R").steps(0).front().phases.size(), 1u);
+}
+
+TEST(Plan, from_partial_to_shard_each_rank_receives_the_terms_of_its_piece) {
+  const auto scatter = plan({4}, {12, 3}, "P(sum)", "S(0)");
+
+  EXPECT_EQ(scatter.exchanges(), 1);
+  EXPECT_EQ(received_elements(scatter, 2), 3 * 9);
+}
+
+TEST(Plan, from_one_partial_to_another_reduces_first) {
+  const auto to_avg = plan({4}, {12, 3}, "P(sum)", "P(avg)");
+
+  EXPECT_EQ(to_avg.exchanges(), 1);
+  ASSERT_TRUE(to_avg.partial_target().has_value());
+  EXPECT_EQ(to_avg.partial_target()->op, ReduceOp::avg);
+}
+
+TEST(Plan, between_equal_explicit_boundaries_nothing_travels) {
+  const MeshLayout layout(std::vector<int>{3});
+  const DTensorSpec uneven(layout, {Shard(0)}, {10, 4}, {{0, 1, 7, 10}, {}});
+  const auto kept = with_placements(uneven, {Shard(0)}, "test");
+  const DTensorSpec chunked(layout, {Shard(0)}, {10, 4});
+
+  EXPECT_EQ(kept, uneven);
+  EXPECT_EQ(make_plan(uneven, kept, float64).exchanges(), 0);
+  EXPECT_EQ(make_plan(uneven, chunked, float64).exchanges(), 1);
+  EXPECT_EQ(with_placements(uneven, {Shard(1)}, "test"), DTensorSpec(layout, {Shard(1)}, {10, 4}));
+}
+
+TEST(Plan, no_rank_sends_to_itself_or_twice_to_one_peer) {
+  const auto all = plan({4, 2}, {9, 5, 7}, "S(0), S(2)", "S(1), S(0)");
+
+  for (int rank = 0; rank < 8; ++rank) {
+    std::vector<int> peers;
+    for (const auto& block : all.steps(rank).front().phases.front().send)
+      peers.push_back(block.peer);
+    std::ranges::sort(peers);
+    EXPECT_EQ(std::ranges::adjacent_find(peers), peers.end());
+    EXPECT_EQ(std::ranges::count(peers, rank), 0);
+  }
+}
+
+TEST(Plan, on_64x64_ranks_takes_less_than_a_millisecond_and_lists_peers_alone) {
+  const MeshLayout layout({64, 64});
+  const DTensorSpec from(layout, {Shard(0), Shard(1)}, {1000, 999, 512});
+  const DTensorSpec to(layout, {Shard(1), Shard(2)}, {1000, 999, 512});
+  double best = 1.0;
+  std::size_t blocks = 0;
+
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto steps = make_plan(from, to, float64).steps(2017);
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    blocks = steps.front().phases.front().send.size() + steps.front().phases.front().receive.size();
+  }
+
+  std::printf("plan for 64x64 ranks: %.1f us, %zu blocks\n", best * 1e6, blocks);
+  EXPECT_LT(best, 1e-3);
+  EXPECT_LE(blocks, 2u * 64 * 2);
+}
+
+TEST(Plan, refuses_other_shapes_other_meshes_and_ops_without_meaning) {
+  const MeshLayout layout(std::vector<int>{4});
+  const DTensorSpec rows(layout, {Shard(0)}, {8, 8});
+  const DTensorSpec partial(layout, {Partial(ReduceOp::band)}, {8, 8});
+
+  EXPECT_THROW(make_plan(rows, DTensorSpec(layout, {Shard(0)}, {8, 9}), float64), InvalidArgument);
+  EXPECT_THROW(
+      make_plan(rows, DTensorSpec(MeshLayout({2, 2}), {Shard(0), Replicate()}, {8, 8}), float64),
+      MeshMismatch);
+  EXPECT_THROW(make_plan(partial, rows, float64), InvalidArgument);
+  EXPECT_THROW(make_plan(rows, partial, float64), InvalidArgument);
+  EXPECT_NO_THROW(make_plan(partial, partial, float64));
+}
+
+TEST(Plan, explains_itself_in_words) {
+  const auto text = plan({4}, {4096, 64}, "P(sum)", "R").explain();
+
+  EXPECT_NE(text.find("(4096, 64) on (4) as P(sum) -> R: 1 exchange"), std::string::npos) << text;
+  EXPECT_NE(text.find("4 terms of sum"), std::string::npos) << text;
+}
+
+}  // namespace

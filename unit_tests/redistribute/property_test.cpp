@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Random redistributions with all ranks in this process, through the real plan and kernels, against
+// a serial oracle.
+#include <cstdlib>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <tessera/redistribute/plan.hpp>
+
+#include "../support/oracle.hpp"
+#include "../support/simulate.hpp"
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::testing;
+
+std::uint64_t seed_from_environment() {
+  const char* text = std::getenv("TESSERA_TEST_SEED");
+  return text != nullptr ? std::stoull(text) : 20261121;
+}
+
+/// Elements that a rank needs and does not have, and so the least that it can receive.
+std::int64_t least_received(const RandomCase& random, int rank) {
+  const auto coordinate = random.source.layout().coordinate(rank);
+  const auto need = random.target.piece(coordinate);
+  return need.size() - intersect(need, random.source.piece(coordinate)).size();
+}
+
+std::int64_t received(const RedistributePlan& plan, int rank) {
+  std::int64_t elements = 0;
+  for (const auto& step : plan.steps(rank))
+    for (const auto& phase : step.phases)
+      for (const auto& block : phase.receive)
+        if (block.peer != rank) elements += block.box.size();
+  return elements;
+}
+
+void expect_lower_bound(const RandomCase& random, const RedistributePlan& plan) {
+  if (random.source.placements().has_partial() || random.target.placements().has_partial()) return;
+  for (int rank = 0; rank < random.source.layout().size(); ++rank)
+    EXPECT_EQ(received(plan, rank), least_received(random, rank)) << "rank " << rank;
+}
+
+std::string first_difference(const RandomCase& random, const std::vector<StridedArray>& results) {
+  const auto value_at = [&](int rank, const Extents& index) {
+    auto local = index;
+    const auto box = random.target.piece(random.target.layout().coordinate(rank));
+    for (std::size_t d = 0; d < local.size(); ++d) local[d] -= box.offset[d];
+    return load(results[static_cast<std::size_t>(rank)].element(local), random.type);
+  };
+  std::string difference;
+  const Box all{Extents::filled(random.target.shape().size(), 0), random.target.shape()};
+  for_each_index(all, [&](const Extents& index) {
+    const auto expected = expected_value(random, flat_index(random.target.shape(), index));
+    const double tolerance = random.type.kind == ElementKind::float32 ? 1e-6 : 1e-14;
+    for (const double value : reduced_values(random.target, index, value_at))
+      if (!(std::abs(value - expected) <= tolerance * std::abs(expected)) && difference.empty())
+        difference = to_string(index) + ": " + std::to_string(value) + " instead of " +
+                     std::to_string(expected);
+  });
+  return difference;
+}
+
+TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_gives) {
+  const auto seed = seed_from_environment();
+  std::printf("seed %llu (set TESSERA_TEST_SEED to repeat)\n",
+              static_cast<unsigned long long>(seed));
+  Generator generator(seed);
+  int exact = 0;
+
+  for (int number = 0; number < 20000 && !HasFailure(); ++number) {
+    const auto random = random_case(generator, 16);
+    const auto plan = make_plan(random.source, random.target, random.type);
+    std::vector<StridedArray> pieces;
+    std::vector<StridedArray> results;
+    for (int rank = 0; rank < random.source.layout().size(); ++rank) {
+      pieces.emplace_back(generator, random.type, random.source.local_shape(rank));
+      results.emplace_back(generator, random.type, random.target.local_shape(rank));
+      fill_source(random.source, rank, pieces.back());
+    }
+    std::vector<ArrayRef> sources;
+    std::vector<ArrayRef> destinations;
+    for (const auto& piece : pieces) sources.push_back(piece.array());
+    for (const auto& result : results) destinations.push_back(result.array());
+
+    simulate(plan, sources, destinations);
+
+    SCOPED_TRACE("case " + std::to_string(number) + ": " + to_string(random.source) + " -> " +
+                 to_string(random.target) + ", " + to_string(random.type));
+    expect_lower_bound(random, plan);
+    if (!is_exact_for_integers(random)) continue;
+    ++exact;
+    EXPECT_EQ(first_difference(random, results), "");
+  }
+  EXPECT_GT(exact, 15000);
+}
+
+}  // namespace

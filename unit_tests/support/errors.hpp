@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include <tessera/error/error.hpp>
+
+namespace tessera::test {
+
+/// The message of the E that `call` throws; "no error: …" or "another error: …" otherwise.
+template <class E, class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const E& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    return std::string("another error: ") + error.what();
+  }
+  return "no error";
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "random_case.hpp"
+
+namespace tessera::testing {
+
+/// Terms and results are small integers, exact in every element type.
+///
+/// Term of the element at a flat global index, for a combination of coordinates on the Partial mesh dims.
+inline std::int64_t term_value(std::int64_t flat, int term, ReduceOp op) {
+  const auto mixed = (flat * 7 + term * 13 + flat * term * 3) % 11;
+  if (op == ReduceOp::product) return mixed % 3 == 0 ? 2 : 1;
+  return mixed;
+}
+
+inline std::int64_t combine(ReduceOp op, std::int64_t a, std::int64_t b) {
+  switch (op) {
+    case ReduceOp::product:
+      return a * b;
+    case ReduceOp::min:
+      return std::min(a, b);
+    case ReduceOp::max:
+      return std::max(a, b);
+    case ReduceOp::band:
+      return a & b;
+    case ReduceOp::bor:
+      return a | b;
+    case ReduceOp::bxor:
+      return a ^ b;
+    default:
+      return a + b;
+  }
+}
+
+/// What the Partial mesh dims of a spec do: which they are, how they combine, what the result is divided by.
+struct PartialRule {
+  std::vector<int> mesh_dims;
+  ReduceOp op = ReduceOp::sum;
+  int terms = 1;
+  std::int64_t divisor = 1;
+
+  explicit PartialRule(const DTensorSpec& spec) {
+    for (int d = 0; d < spec.layout().ndim(); ++d) {
+      const auto& placement = spec.placements()[static_cast<std::size_t>(d)];
+      if (!placement.is_partial()) continue;
+      const int size = spec.layout().shape()[static_cast<std::size_t>(d)];
+      mesh_dims.push_back(d);
+      terms *= size;
+      if (placement.op() == ReduceOp::avg) divisor *= size;
+      op = placement.op() == ReduceOp::avg ? ReduceOp::sum : placement.op();
+    }
+  }
+
+  int term_of(const DTensorSpec& spec, const std::vector<int>& coordinate) const {
+    int term = 0;
+    for (const int d : mesh_dims)
+      term = term * spec.layout().shape()[static_cast<std::size_t>(d)] + coordinate[static_cast<std::size_t>(d)];
+    return term;
+  }
+};
+
+/// The value of the logical tensor that terms of `rule` make, before the division.
+inline std::int64_t logical_value(const PartialRule& rule, std::int64_t flat) {
+  auto value = term_value(flat, 0, rule.op);
+  for (int term = 1; term < rule.terms; ++term) value = combine(rule.op, value, term_value(flat, term, rule.op));
+  return value;
+}
+
+inline std::int64_t flat_index(const Extents& shape, const Extents& index) {
+  std::int64_t flat = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d] + index[d];
+  return flat;
+}
+
+template <class T>
+void store_as(std::byte* data, double value) {
+  const T typed = static_cast<T>(value);
+  std::memcpy(data, &typed, sizeof(T));
+}
+
+template <class T>
+double load_as(const std::byte* data) {
+  T typed;
+  std::memcpy(&typed, data, sizeof(T));
+  return static_cast<double>(typed);
+}
+
+inline void store(std::byte* data, ElementType type, double value) {
+  switch (type.kind) {
+    case ElementKind::float32:
+      return store_as<float>(data, value);
+    case ElementKind::int32:
+      return store_as<std::int32_t>(data, value);
+    case ElementKind::int64:
+      return store_as<std::int64_t>(data, value);
+    case ElementKind::uint16:
+      return store_as<std::uint16_t>(data, value);
+    case ElementKind::complex128:
+      store_as<double>(data, value);
+      return store_as<double>(data + 8, 0.0);
+    default:
+      store_as<double>(data, value);
+      for (int offset = 8; offset < type.size; offset += 8) store_as<double>(data + offset, -value);
+  }
+}
+
+/// NaN where the parts of a struct do not belong together.
+inline double load(const std::byte* data, ElementType type) {
+  switch (type.kind) {
+    case ElementKind::float32:
+      return load_as<float>(data);
+    case ElementKind::int32:
+      return load_as<std::int32_t>(data);
+    case ElementKind::int64:
+      return static_cast<double>(load_as<std::int64_t>(data));
+    case ElementKind::uint16:
+      return load_as<std::uint16_t>(data);
+    case ElementKind::complex128:
+      return load_as<double>(data);
+    default:
+      for (int offset = 8; offset < type.size; offset += 8)
+        if (load_as<double>(data + offset) != -load_as<double>(data)) return std::nan("");
+      return load_as<double>(data);
+  }
+}
+
+/// Fills this rank's piece of the source with its terms.
+inline void fill_source(const DTensorSpec& spec, int mesh_rank, const StridedArray& piece) {
+  const auto coordinate = spec.layout().coordinate(mesh_rank);
+  const PartialRule rule(spec);
+  const int term = rule.term_of(spec, coordinate);
+  const auto box = spec.piece(coordinate);
+  for_each_index(box, [&](const Extents& index) {
+    Extents local = index;
+    for (std::size_t d = 0; d < local.size(); ++d) local[d] -= box.offset[d];
+    const auto value = term_value(flat_index(spec.shape(), index), term, rule.op);
+    store(piece.element(local), spec.layout().size() > 0 ? piece.array().type : ElementType{},
+          static_cast<double>(value));
+  });
+}
+
+/// The value that the target tensor must have at a flat index, as its element type holds it.
+inline double expected_value(const RandomCase& random, std::int64_t flat) {
+  const PartialRule rule(random.source);
+  const auto value = logical_value(rule, flat);
+  if (is_integer(random.type.kind)) return static_cast<double>(value / rule.divisor);
+  return static_cast<double>(value) / static_cast<double>(rule.divisor);
+}
+
+/// Values of the target tensor at `index`, one for each combination of coordinates on the mesh dims that are not Partial, where
+/// value_at(mesh_rank, index) is what a rank holds. Reduced here over the Partial mesh dims in double.
+template <class ValueAt>
+std::vector<double> reduced_values(const DTensorSpec& target, const Extents& index, const ValueAt& value_at) {
+  const PartialRule rule(target);
+  std::vector<double> result;
+  const auto& layout = target.layout();
+  for (int rank = 0; rank < layout.size(); ++rank) {
+    auto coordinate = layout.coordinate(rank);
+    if (rule.term_of(target, coordinate) != 0) continue;
+    const auto box = target.piece(coordinate);
+    bool is_inside = true;
+    for (std::size_t d = 0; d < index.size(); ++d)
+      is_inside = is_inside && box.interval(d).begin <= index[d] && index[d] < box.interval(d).end;
+    if (!is_inside) continue;
+    std::vector<double> terms;
+    for (int other = 0; other < layout.size(); ++other) {
+      auto candidate = layout.coordinate(other);
+      bool is_term = true;
+      for (int d = 0; d < layout.ndim(); ++d) {
+        const bool is_partial = target.placements()[static_cast<std::size_t>(d)].is_partial();
+        is_term = is_term && (is_partial || candidate[static_cast<std::size_t>(d)] == coordinate[static_cast<std::size_t>(d)]);
+      }
+      if (is_term) terms.push_back(value_at(other, index));
+    }
+    double value = terms.front();
+    for (std::size_t t = 1; t < terms.size(); ++t) {
+      if (rule.op == ReduceOp::sum) value += terms[t];
+      if (rule.op == ReduceOp::product) value *= terms[t];
+      if (rule.op == ReduceOp::min) value = std::min(value, terms[t]);
+      if (rule.op == ReduceOp::max) value = std::max(value, terms[t]);
+      if (rule.op == ReduceOp::band || rule.op == ReduceOp::bor || rule.op == ReduceOp::bxor)
+        value = static_cast<double>(combine(rule.op, static_cast<std::int64_t>(value), static_cast<std::int64_t>(terms[t])));
+    }
+    result.push_back(rule.op == ReduceOp::sum ? value / static_cast<double>(rule.divisor) : value);
+  }
+  return result;
+}
+
+/// Whether both specs' Partials leave integers exact: integer averages truncate at each reduction.
+inline bool is_exact_for_integers(const RandomCase& random) {
+  const auto averages = [](const DTensorSpec& spec) {
+    return std::ranges::any_of(spec.placements(), [](const auto& p) { return p.is_partial(ReduceOp::avg); });
+  };
+  return !is_integer(random.type.kind) || (!averages(random.source) && !averages(random.target));
+}
+
+}  // namespace tessera::testing

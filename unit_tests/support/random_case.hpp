@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <tessera/placement/can_reduce.hpp>
+#include <tessera/sharding/spec.hpp>
+#include <tessera/tensor/array_ref.hpp>
+
+namespace tessera::testing {
+
+/// A redistribution drawn at random: mesh of up to `largest_mesh` ranks, shape, placements, split orders, boundaries, element type.
+struct RandomCase {
+  DTensorSpec source;
+  DTensorSpec target;
+  ElementType type;
+};
+
+using Generator = std::mt19937_64;
+
+inline int draw(Generator& generator, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(generator);
+}
+
+inline std::vector<int> random_mesh_shape(Generator& generator, int largest_mesh) {
+  std::vector<int> shape(static_cast<std::size_t>(draw(generator, 1, 4)), 1);
+  int size = 1;
+  for (auto& extent : shape) {
+    extent = draw(generator, 1, std::min(5, largest_mesh / size));
+    size *= extent;
+  }
+  return shape;
+}
+
+/// Placements with Partials of `op` (for sum sometimes avg) and a random split order.
+inline Placements random_placements(Generator& generator, int mesh_dims, int tensor_dims, std::optional<ReduceOp> op) {
+  std::vector<Placement> placements;
+  for (int d = 0; d < mesh_dims; ++d) {
+    const int kind = draw(generator, 0, 5);
+    if (kind <= 2 && tensor_dims > 0)
+      placements.push_back(Shard(draw(generator, 0, std::min(tensor_dims, 3) - 1)));
+    else if (kind == 5 && op)
+      placements.push_back(Partial(*op == ReduceOp::sum && draw(generator, 0, 2) == 0 ? ReduceOp::avg : *op));
+    else
+      placements.push_back(Replicate());
+  }
+  std::vector<int> order(static_cast<std::size_t>(mesh_dims));
+  std::iota(order.begin(), order.end(), 0);
+  if (draw(generator, 0, 1) == 0) std::ranges::shuffle(order, generator);
+  std::vector<int> positions(placements.size(), 0);
+  std::vector<int> used(8, 0);
+  for (const int d : order) {
+    const auto& placement = placements[static_cast<std::size_t>(d)];
+    if (placement.is_shard())
+      positions[static_cast<std::size_t>(d)] = used[static_cast<std::size_t>(placement.dim())]++;
+  }
+  return Placements(placements, positions);
+}
+
+/// Explicit boundaries for some of the split dims.
+inline DTensorSpec with_random_boundaries(Generator& generator, const DTensorSpec& spec) {
+  Boundaries boundaries(spec.shape().size());
+  for (std::size_t d = 0; d < boundaries.size(); ++d) {
+    const auto& split = spec.split(d);
+    if (split.mesh_dims.empty() || draw(generator, 0, 3) != 0) continue;
+    boundaries[d] = {0, split.extent};
+    for (int cut = 1; cut < split.parts(); ++cut)
+      boundaries[d].push_back(draw(generator, 0, static_cast<int>(split.extent)));
+    std::ranges::sort(boundaries[d]);
+  }
+  return DTensorSpec(spec.layout(), spec.placements(), spec.shape(), boundaries);
+}
+
+inline Extents random_shape(Generator& generator) {
+  Extents shape = Extents::filled(static_cast<std::size_t>(draw(generator, 0, 4)), 0);
+  for (auto& extent : shape) extent = draw(generator, 0, 9) == 0 ? draw(generator, 0, 1) : draw(generator, 1, 9);
+  return shape;
+}
+
+inline ElementType random_type(Generator& generator) {
+  struct Opaque {
+    double values[3];
+  };
+  static const std::vector<ElementType> types = {
+      element_type<double>(),       element_type<float>(),        element_type<std::int32_t>(),
+      element_type<std::int64_t>(), element_type<std::uint16_t>(), element_type<Kokkos::complex<double>>(),
+      element_type<Opaque>()};
+  return types[static_cast<std::size_t>(draw(generator, 0, static_cast<int>(types.size()) - 1))];
+}
+
+inline RandomCase random_case(Generator& generator, int largest_mesh) {
+  const MeshLayout layout(random_mesh_shape(generator, largest_mesh));
+  const auto shape = random_shape(generator);
+  const auto type = random_type(generator);
+  std::optional<ReduceOp> ops[2];
+  for (auto& op : ops) {
+    op = static_cast<ReduceOp>(draw(generator, 0, 7));
+    const bool averages = *op == ReduceOp::avg || *op == ReduceOp::sum;
+    if (!can_reduce(averages ? ReduceOp::sum : *op, type.kind)) op.reset();
+  }
+  if (draw(generator, 0, 1) == 0) ops[1] = ops[0];
+  const int tensor_dims = static_cast<int>(shape.size());
+  const auto source = random_placements(generator, layout.ndim(), tensor_dims, ops[0]);
+  const auto target = random_placements(generator, layout.ndim(), tensor_dims, ops[1]);
+  return {with_random_boundaries(generator, DTensorSpec(layout, source, shape)),
+          with_random_boundaries(generator, DTensorSpec(layout, target, shape)), type};
+}
+
+/// Memory of one piece with room around it: any order of dims, gaps between elements.
+class StridedArray {
+ public:
+  StridedArray(Generator& generator, ElementType type, const Extents& shape) {
+    std::vector<std::size_t> order(shape.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (draw(generator, 0, 1) == 0) std::ranges::shuffle(order, generator);
+    array_.type = type;
+    array_.extents = shape;
+    array_.strides = Extents::filled(shape.size(), 1);
+    std::int64_t stride = draw(generator, 0, 2) == 0 ? 2 : 1;
+    for (const auto d : order) {
+      array_.strides[d] = stride;
+      stride *= std::max<std::int64_t>(shape[d], 1) + (draw(generator, 0, 3) == 0 ? 1 : 0);
+    }
+    memory_.resize(static_cast<std::size_t>((stride + 1) * type.size), std::byte{0x5a});
+    array_.data = memory_.data();
+  }
+
+  const ArrayRef& array() const { return array_; }
+
+  std::byte* element(const Extents& local_index) const {
+    return array_.part(local_index, Extents::filled(local_index.size(), 1)).data;
+  }
+
+ private:
+  std::vector<std::byte> memory_;
+  ArrayRef array_;
+};
+
+/// Calls visit(index) for each index of a box, row-major.
+template <class Visit>
+void for_each_index(const Box& box, const Visit& visit) {
+  const auto size = box.size();
+  for (std::int64_t flat = 0; flat < size; ++flat) {
+    Extents index = box.offset;
+    std::int64_t rest = flat;
+    for (std::size_t d = box.shape.size(); d-- > 0;) {
+      index[d] += rest % box.shape[d];
+      rest /= box.shape[d];
+    }
+    visit(index);
+  }
+}
+
+}  // namespace tessera::testing

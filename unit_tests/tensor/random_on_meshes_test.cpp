@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Acceptance cases T10 and T11.
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tessera/redistribute/redistribute.hpp>
+#include <tessera/tensor/clone.hpp>
+#include <tessera/tensor/factories.hpp>
+#include <tessera/tensor/from_local.hpp>
+
+#include "../support/meshes.hpp"
+#include "../support/tensors.hpp"
+#include "../support/traffic.hpp"
+
+namespace tessera::test {
+namespace {
+
+const Extents shape{7, 10};
+
+/// The mesh of this rank alone.
+DeviceMesh alone() { return DeviceMesh::from_ranks(MPI_COMM_WORLD, {world_rank()}, {1}); }
+
+using Case = std::pair<DeviceMesh, Placements>;
+
+std::vector<Case> cases() {
+  std::vector<Case> result;
+  for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}}))
+    for (const Placements& placements : {Placements{Replicate()}, {Shard(0)}, {Shard(1)}})
+      result.emplace_back(mesh, placements);
+  for (const auto& mesh : meshes_of({{2, 2}, {4, 2}})) {
+    result.emplace_back(mesh, Placements{Shard(0), Shard(1)});
+    result.emplace_back(mesh, Placements{Shard(1), Shard(1)});
+    result.emplace_back(mesh, Placements({Shard(1), Shard(1)}, {1, 0}));
+    result.emplace_back(mesh, Placements{Replicate(), Shard(0)});
+  }
+  return result;
+}
+
+/// The bits of all elements of a View, by row-major index.
+template <class V>
+std::vector<typename V::value_type> elements(const V& view) {
+  std::vector<typename V::value_type> result;
+  for_each_index_in({Extents::filled(V::rank(), 0), detail::extents_of(view)},
+                    [&](const Extents& index) {
+                      result.push_back(element_of(view, Extents::filled(V::rank(), 0), index));
+                    });
+  return result;
+}
+
+template <class T>
+bool have_equal_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+template <class V, class Make>
+void expect_equal_bits_on_all_meshes(const Make& make) {
+  using Right =
+      Kokkos::View<typename V::data_type, Kokkos::LayoutRight, typename V::memory_space>;
+  const auto reference =
+      elements(make.template operator()<Right>(alone(), {Replicate()}).to_local());
+  for (const auto& [mesh, placements] : cases()) {
+    Traffic traffic;
+    const auto tensor = make.template operator()<V>(mesh, placements);
+    const int exchanges = traffic.exchanges() + traffic.metadata() + traffic.agreements();
+    const auto whole = elements(full_tensor(tensor));
+
+    EXPECT_EQ(exchanges, 0);
+    if (!is_on(mesh)) continue;
+    EXPECT_TRUE(have_equal_bits(whole, reference)) << to_string(tensor.spec());
+  }
+}
+
+// T10
+TEST(RandomOnMeshes, uniform_doubles_are_equal_bit_by_bit) {
+  const auto make = []<class V>(const DeviceMesh& mesh, const Placements& placements) {
+    return rand<V>(mesh, placements, shape, {.seed = 11, .stream = 3});
+  };
+
+  expect_equal_bits_on_all_meshes<Matrix>(make);
+  expect_equal_bits_on_all_meshes<LeftMatrix>(make);
+}
+
+// T10
+TEST(RandomOnMeshes, normal_doubles_are_equal_bit_by_bit) {
+  const auto make = []<class V>(const DeviceMesh& mesh, const Placements& placements) {
+    return randn<V>(mesh, placements, shape, {.seed = 11, .stream = 3});
+  };
+
+  expect_equal_bits_on_all_meshes<Matrix>(make);
+  expect_equal_bits_on_all_meshes<LeftMatrix>(make);
+}
+
+// T10
+TEST(RandomOnMeshes, uniform_floats_are_equal_bit_by_bit) {
+  const auto make = []<class V>(const DeviceMesh& mesh, const Placements& placements) {
+    return rand<V>(mesh, placements, shape, {.seed = 12});
+  };
+
+  expect_equal_bits_on_all_meshes<
+      Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace>>(make);
+}
+
+// T10
+TEST(RandomOnMeshes, replicas_are_equal) {
+  for (const auto& mesh : meshes_of({{2}, {2, 2}, {4, 2}})) {
+    const auto placements =
+        mesh.ndim() == 1 ? Placements{Replicate()} : Placements{Replicate(), Shard(0)};
+    const auto tensor = rand<Matrix>(mesh, placements, shape, {.seed = 5});
+
+    EXPECT_NO_THROW(from_local(tensor.to_local(), mesh, placements, {.run_check = true}));
+  }
+}
+
+// T10
+TEST(RandomOnMeshes, another_seed_or_stream_differs) {
+  const auto draw = [](const Random& random) {
+    return elements(rand<Matrix>(alone(), {Replicate()}, shape, random).to_local());
+  };
+
+  const auto first = draw({.seed = 1, .stream = 2});
+
+  EXPECT_TRUE(have_equal_bits(first, draw({.seed = 1, .stream = 2})));
+  EXPECT_FALSE(have_equal_bits(first, draw({.seed = 2, .stream = 2})));
+  EXPECT_FALSE(have_equal_bits(first, draw({.seed = 1, .stream = 3})));
+  EXPECT_FALSE(have_equal_bits(first, draw({.seed = 2, .stream = 1})));
+  EXPECT_FALSE(have_equal_bits(first, draw({})));
+}
+
+/// Sum over the ranks of the mesh.
+double sum_over(const DeviceMesh& mesh, double mine) {
+  const Kokkos::View<double, Kokkos::HostSpace> local("local");
+  local() = mine;
+  return item(reduce_partial(from_local(local, mesh, {Partial()})));
+}
+
+// T11
+TEST(RandomOnMeshes, a_million_normal_numbers_have_mean_0_and_variance_1) {
+  constexpr std::int64_t n = 1'000'000;
+  const auto mesh = mesh_of({world_size()});
+  const auto tensor = randn<Vector>(mesh, {Shard(0)}, {n}, {.seed = 1234});
+  double local_sum = 0;
+  double local_squares = 0;
+  for (std::size_t i = 0; i < tensor.to_local().extent(0); ++i) {
+    local_sum += tensor.to_local()(i);
+    local_squares += tensor.to_local()(i) * tensor.to_local()(i);
+  }
+
+  const double mean = sum_over(mesh, local_sum) / n;
+  const double variance = sum_over(mesh, local_squares) / n - mean * mean;
+
+  EXPECT_NEAR(mean, 0, 5 / std::sqrt(n));
+  EXPECT_NEAR(variance, 1, 5 * std::sqrt(2.0 / n));
+}
+
+}  // namespace
+}  // namespace tessera::test
