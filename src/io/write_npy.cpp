@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cerrno>
+#include <fstream>
 #include <optional>
 #include <random>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -43,6 +46,15 @@ std::string temporary_name(const Group& group, const std::string& path) {
   broadcast(group, std::as_writable_bytes(std::span(&number, 1)), 0, TraceKind::metadata,
             operation);
   return fmt::format("{}.tmp-{:08x}", path, number);
+}
+
+/// Creates the file on the first rank, where failures have a clear text.
+void create_file(const Group& group, const std::string& temporary, const std::string& path) {
+  std::string error;
+  errno = 0;
+  if (group.position == 0 && !std::ofstream(temporary))
+    error = fmt::format("write_npy: '{}': {}", path, std::generic_category().message(errno));
+  throw_error_of_first(group, std::move(error), operation);
 }
 
 /// The one rank that writes a piece, among those that hold it.
@@ -107,6 +119,7 @@ void write_pieces(const Execution& execution, const std::string& path, const Dev
   require_same_call(group, path, spec, piece.type);
   execution.fence("tessera::write_npy: before reading the pieces");
   const auto temporary = temporary_name(group, path);
+  create_file(group, temporary, path);
   const bool is_direct = piece.is_row_major() && piece.space == MemorySpace::host;
   std::vector<std::byte> packed(is_direct ? 0 : static_cast<std::size_t>(piece.bytes()));
   if (!is_direct) {

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/local_map/detail/inputs.hpp>
-
 #include <fmt/format.h>
 
 #include <tessera/error/error.hpp>
+#include <tessera/local_map/detail/inputs.hpp>
 
 namespace tessera::detail {
 
@@ -12,16 +11,18 @@ namespace {
 
 void require_kinds(const std::vector<Leaf>& leaves, const std::vector<InPlacement>& in) {
   require(in.size() == leaves.size(), [&] {
-    return fmt::format("local_map: expected {} in_placements, one per flattened argument, got {}", leaves.size(),
-                       in.size());
+    return fmt::format("local_map: expected {} in_placements, one per flattened argument, got {}",
+                       leaves.size(), in.size());
   });
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const bool is_dtensor = leaves[i].kind == LeafKind::dtensor;
     require(!(is_dtensor && in[i].is_no_tensor()), [&] {
-      return fmt::format("local_map: expected placements or keep for argument {}, a DTensor, got nullopt", i);
+      return fmt::format(
+          "local_map: expected placements or keep for argument {}, a DTensor, got nullopt", i);
     });
     require(leaves[i].kind != LeafKind::other || in[i].is_no_tensor(), [&] {
-      return fmt::format("local_map: expected nullopt for argument {}, which is not a tensor, got placements", i);
+      return fmt::format(
+          "local_map: expected nullopt for argument {}, which is not a tensor, got placements", i);
     });
   }
 }
@@ -31,19 +32,25 @@ DeviceMesh common_mesh(const std::vector<Leaf>& leaves, DeviceMesh mesh) {
     if (leaves[i].kind != LeafKind::dtensor) continue;
     if (mesh.is_null()) mesh = leaves[i].mesh;
     require<MeshMismatch>(leaves[i].mesh == mesh, [&] {
-      return fmt::format("local_map: expected all DTensors on mesh {}, got argument {} on mesh {} (or other ranks)",
-                         to_string(mesh), i, to_string(leaves[i].mesh));
+      return fmt::format(
+          "local_map: expected all DTensors on mesh {}, got argument {} on mesh {} (or other "
+          "ranks)",
+          to_string(mesh), i, to_string(leaves[i].mesh));
     });
   }
   return mesh;
 }
 
-void require_placements(Leaf& leaf, std::size_t argument, const Placements& asked, bool redistribute_inputs) {
+void require_placements(Leaf& leaf, std::size_t argument, const Placements& asked,
+                        bool redistribute_inputs) {
   const auto target = with_placements(leaf.spec, asked, "local_map");
-  require<PlacementMismatch>(redistribute_inputs || target.placements() == leaf.spec.placements(), [&] {
-    return fmt::format("local_map: expected argument {} as {}, got {}; redistribute it before, or set redistribute_inputs=true",
-                       argument, to_string(target.placements()), to_string(leaf.spec.placements()));
-  });
+  require<PlacementMismatch>(
+      redistribute_inputs || target.placements() == leaf.spec.placements(), [&] {
+        return fmt::format(
+            "local_map: expected argument {} as {}, got {}; redistribute it before, or set "
+            "redistribute_inputs=true",
+            argument, to_string(target.placements()), to_string(leaf.spec.placements()));
+      });
   leaf.spec = target;
 }
 
@@ -53,10 +60,14 @@ void require_equal_boundaries(const std::vector<Leaf>& leaves, std::size_t a, st
   for (std::size_t d = 0; d < std::min(first.shape().size(), second.shape().size()); ++d) {
     const auto& split = first.split(d);
     const auto& other = second.split(d);
-    if (split.mesh_dims.empty() || split.mesh_dims != other.mesh_dims || split.extent != other.extent) continue;
+    if (split.mesh_dims.empty() || split.mesh_dims != other.mesh_dims ||
+        split.extent != other.extent)
+      continue;
     require<PlacementMismatch>(split.boundaries == other.boundaries, [&] {
-      return fmt::format("local_map: expected arguments {} and {} cut at the same places in tensor dim {}, got {} and {}",
-                         a, b, d, to_string(first), to_string(second));
+      return fmt::format(
+          "local_map: expected arguments {} and {} cut at the same places in tensor dim {}, got {} "
+          "and {}",
+          a, b, d, to_string(first), to_string(second));
     });
   }
 }

@@ -17,11 +17,13 @@ bool has_shard(const Placements& placements) {
 }
 
 bool is_inferred(const Output& output) {
-  return output.placement->rule() == OutPlacement::Rule::placements && has_shard(output.placement->placements());
+  return output.placement->rule() == OutPlacement::Rule::placements &&
+         has_shard(output.placement->placements());
 }
 
 DTensorSpec even_spec(const DeviceMesh& mesh, const Output& output) {
-  const DTensorSpec local(mesh.layout(), output.placement->placements(), output.local_shape, {}, "local_map");
+  const DTensorSpec local(mesh.layout(), output.placement->placements(), output.local_shape, {},
+                          "local_map");
   Extents shape;
   for (std::size_t d = 0; d < output.local_shape.size(); ++d)
     shape.push_back(output.local_shape[d] * local.split(d).parts());
@@ -31,13 +33,16 @@ DTensorSpec even_spec(const DeviceMesh& mesh, const Output& output) {
 const DTensorSpec& input_spec(const std::vector<Leaf>& leaves, int input) {
   const auto i = static_cast<std::size_t>(input);
   require(0 <= input && i < leaves.size() && leaves[i].kind == LeafKind::dtensor, [&] {
-    return fmt::format("local_map: expected like_input of a flattened argument that is a DTensor, got argument {} of {}",
-                       input, leaves.size());
+    return fmt::format(
+        "local_map: expected like_input of a flattened argument that is a DTensor, got argument {} "
+        "of {}",
+        input, leaves.size());
   });
   return leaves[i].spec;
 }
 
-DTensorSpec local_spec(const DeviceMesh& mesh, const Output& output, const std::vector<Leaf>& leaves) {
+DTensorSpec local_spec(const DeviceMesh& mesh, const Output& output,
+                       const std::vector<Leaf>& leaves) {
   const auto& placement = *output.placement;
   switch (placement.rule()) {
     case OutPlacement::Rule::even:
@@ -53,12 +58,14 @@ DTensorSpec local_spec(const DeviceMesh& mesh, const Output& output, const std::
 }
 
 /// Specs of the outputs whose sizes all ranks must tell one another, in their order.
-std::vector<DTensorSpec> inferred_specs(const DeviceMesh& mesh, const std::vector<Output>& outputs) {
+std::vector<DTensorSpec> inferred_specs(const DeviceMesh& mesh,
+                                        const std::vector<Output>& outputs) {
   std::vector<Placements> placements;
   std::vector<Extents> shapes;
   for (const auto& output : outputs) {
     if (!is_inferred(output)) continue;
-    const DTensorSpec checked(mesh.layout(), output.placement->placements(), output.local_shape, {}, "local_map");
+    const DTensorSpec checked(mesh.layout(), output.placement->placements(), output.local_shape, {},
+                              "local_map");
     placements.push_back(checked.placements());
     shapes.push_back(output.local_shape);
   }
@@ -68,12 +75,14 @@ std::vector<DTensorSpec> inferred_specs(const DeviceMesh& mesh, const std::vecto
 
 }  // namespace
 
-DTensorSpec absent_spec(const DeviceMesh& mesh, const Output& output, const std::vector<Leaf>& leaves) {
+DTensorSpec absent_spec(const DeviceMesh& mesh, const Output& output,
+                        const std::vector<Leaf>& leaves) {
   const auto rule = output.placement->rule();
-  const bool is_known = rule == OutPlacement::Rule::like_input || rule == OutPlacement::Rule::shaped;
+  const bool is_known =
+      rule == OutPlacement::Rule::like_input || rule == OutPlacement::Rule::shaped;
   const auto spec = is_known ? local_spec(mesh, output, leaves)
-                             : DTensorSpec(mesh.layout(), output.placement->placements(), output.static_extents, {},
-                                           "local_map");
+                             : DTensorSpec(mesh.layout(), output.placement->placements(),
+                                           output.static_extents, {}, "local_map");
   require_representable(spec, output.static_extents, output.type, "local_map");
   return spec;
 }

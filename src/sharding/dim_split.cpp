@@ -70,7 +70,7 @@ class PartSearch {
     if (only >= 0) return {only, only + 1};
     const int children = split_.sizes[level];
     if (split_.boundaries.empty()) {
-      const auto step = (whole.size() + children - 1) / children;
+      const auto step = chunk(whole, children, 0).size();
       const auto common = intersect(whole, range_);
       return {static_cast<int>((common.begin - whole.begin) / step),
               static_cast<int>((common.end - 1 - whole.begin) / step) + 1};

@@ -52,17 +52,14 @@ int main(int argc, char** argv) {
   mesh.comm("x");
   MPI_Finalize();
 
-  expect_mpi_error("init_device_mesh",
-                   [] { tessera::init_device_mesh(MPI_COMM_WORLD, {1}); });
+  expect_mpi_error("init_device_mesh", [] { tessera::init_device_mesh(MPI_COMM_WORLD, {1}); });
   expect_mpi_error("from_comm", [] { tessera::DeviceMesh::from_comm(MPI_COMM_WORLD); });
   expect_mpi_error("comm", [] { mesh.comm("x"); });
-  expect_mpi_error("from_local", [] {
-    tessera::from_local(Matrix("local", 2, 2), mesh, {tessera::Shard(0)});
-  });
+  expect_mpi_error("from_local",
+                   [] { tessera::from_local(Matrix("local", 2, 2), mesh, {tessera::Shard(0)}); });
   expect_mpi_error("ScopeGuard", [&] { tessera::ScopeGuard guard(argc, argv); });
   if (size > 1) {
-    expect_mpi_error("redistribute",
-                     [] { tessera::redistribute(rows, {tessera::Shard(1)}); });
+    expect_mpi_error("redistribute", [] { tessera::redistribute(rows, {tessera::Shard(1)}); });
     expect_mpi_error("full_tensor", [] { tessera::full_tensor(columns); });
   }
   Kokkos::finalize();

@@ -40,7 +40,9 @@ struct Case {
   int ranks = 1;  ///< of the smallest mesh on which it is bad
 };
 
-void PrintTo(const Case& one, std::ostream* stream) { *stream << one.name; }
+void PrintTo(const Case& one, std::ostream* stream) {
+  *stream << one.name;
+}
 
 struct Particle {
   double position;
@@ -84,30 +86,42 @@ const std::vector<Case> cases{
      "redistribute: expected Shard dims of a 2-d tensor, got S(-3)",
      [](const Given& s) { redistribute(s.tensor, {Shard(-3)}); }},
     {"too_many_placements", invalid_argument, "redistribute: expected 1 placements for mesh (x=",
-     [](const Given& s) { redistribute(s.tensor, {Shard(0), Replicate()}); }},
+     [](const Given& s) {
+       redistribute(s.tensor, {Shard(0), Replicate()});
+     }},
     {"no_placements", invalid_argument, "redistribute: expected 1 placements for mesh (x=",
      [](const Given& s) { redistribute(s.tensor, Placements()); }},
     {"two_kinds_of_partial", invalid_argument,
      "Placements: expected one kind of Partial, or sum with avg, got P(min) and P(max)",
-     [](const Given&) { Placements{Partial(ReduceOp::min), Partial(ReduceOp::max)}; }},
+     [](const Given&) {
+       Placements{Partial(ReduceOp::min), Partial(ReduceOp::max)};
+     }},
     {"sum_with_product", invalid_argument, "got P(sum) and P(product)",
-     [](const Given&) { Placements{Partial(), Replicate(), Partial(ReduceOp::product)}; }},
+     [](const Given&) {
+       Placements{Partial(), Replicate(), Partial(ReduceOp::product)};
+     }},
     {"min_after_sum_with_avg", invalid_argument, "got P(avg) and P(min)",
      [](const Given&) {
        Placements{Partial(), Partial(ReduceOp::avg), Partial(ReduceOp::min)};
      }},
     {"split_positions_that_are_none", invalid_argument, "Placements: expected, for the mesh dims",
-     [](const Given&) { Placements({Shard(0), Shard(0)}, {0, 0}); }},
+     [](const Given&) {
+       Placements({Shard(0), Shard(0)}, {0, 0});
+     }},
 
     {"negative_extent", invalid_argument, "zeros: expected extents >= 0, got shape (5, -1)",
-     [](const Given& s) { zeros<Matrix>(s.mesh, {Shard(0)}, {5, -1}); }},
+     [](const Given& s) {
+       zeros<Matrix>(s.mesh, {Shard(0)}, {5, -1});
+     }},
     {"negative_extent_for_from_local", invalid_argument, "from_local: expected extents >= 0",
      [](const Given& s) {
        from_local(s.tensor.to_local(), s.mesh, {Shard(0)}, {.shape = {-5, 4}});
      }},
     {"product_of_more_than_64_bits", invalid_argument,
      "empty: expected a shape of fewer than 2^63 elements, got (1099511627776, 1099511627776)",
-     [](const Given& s) { empty<Matrix>(s.mesh, {Shard(0)}, {huge, huge}); }},
+     [](const Given& s) {
+       empty<Matrix>(s.mesh, {Shard(0)}, {huge, huge});
+     }},
     {"more_than_8_dims", invalid_argument, "Extents: expected at most 8 tensor dims",
      [](const Given&) { Extents{1, 2, 3, 4, 5, 6, 7, 8, 9}; }},
     {"shape_of_other_dims", invalid_argument, "zeros: expected a shape of 2 dims, that of the View",
@@ -121,16 +135,16 @@ const std::vector<Case> cases{
        DTensorSpec(s.mesh.layout(), {Shard(0)}, shape, {descending_cuts(s.mesh), {}});
      }},
     {"boundaries_of_other_dims", invalid_argument, "expected boundaries for 2 tensor dims, got 1",
-     [](const Given& s) { DTensorSpec(s.mesh.layout(), {Replicate()}, shape, {{0, 5}}); }},
+     [](const Given& s) {
+       DTensorSpec(s.mesh.layout(), {Replicate()}, shape, {{0, 5}});
+     }},
 
     {"partial_in_zeros", invalid_argument, "zeros: expected Shard and Replicate placements",
      [](const Given& s) { zeros<Matrix>(s.mesh, {Partial()}, shape); }},
     {"partial_in_rand", invalid_argument, "rand: expected Shard and Replicate placements",
      [](const Given& s) { rand<Matrix>(s.mesh, {Partial()}, shape); }},
     {"partial_in_from_function", invalid_argument, "from_function: expected Shard and Replicate",
-     [](const Given& s) {
-       from_function<Matrix>(s.mesh, {Partial()}, shape, GlobalIndex(shape));
-     }},
+     [](const Given& s) { from_function<Matrix>(s.mesh, {Partial()}, shape, GlobalIndex(shape)); }},
     {"partial_in_distribute_tensor", invalid_argument,
      "distribute_tensor: expected Shard and Replicate placements, got P(sum)",
      [](const Given& s) { distribute_tensor(Matrix("view", 5, 4), s.mesh, {Partial()}); }},
@@ -142,8 +156,8 @@ const std::vector<Case> cases{
      [](const Given& s) {
        distribute_tensor(Matrix("view", 5, 4), s.mesh, {Shard(0)}, {.src_rank = s.mesh.size()});
      }},
-    {"gather_to_a_rank_off_the_mesh", invalid_argument, "gather_to: expected a rank of mesh (x=",
-     [](const Given& s) { gather_to(s.tensor, -1); }},
+    {"gather_to_a_rank_off_the_mesh", invalid_argument,
+     "gather_to: expected a rank of mesh (x=", [](const Given& s) { gather_to(s.tensor, -1); }},
     {"item_of_a_matrix", invalid_argument, "item: expected a 0-d tensor, got shape (5, 4)",
      [](const Given& s) { item(s.tensor); }},
 
@@ -158,9 +172,7 @@ const std::vector<Case> cases{
        redistribute(zeros<Flags>(s.mesh, {Shard(0)}, shape), {Partial(ReduceOp::avg)});
      }},
     {"sum_of_structs", invalid_argument, "reduces by sum, got opaque(16 bytes)",
-     [](const Given& s) {
-       redistribute(empty<Particles>(s.mesh, {Shard(0)}, {5}), {Partial()});
-     }},
+     [](const Given& s) { redistribute(empty<Particles>(s.mesh, {Shard(0)}, {5}), {Partial()}); }},
     {"sum_of_structs_from_local", invalid_argument, "from_local: expected an element type that",
      [](const Given& s) { from_local(Particles("particles", 5), s.mesh, {Partial()}); }},
 
@@ -175,7 +187,9 @@ const std::vector<Case> cases{
     {"static_extent_cut_by_from_local", invalid_argument, "from_local: expected tensor dim 1 whole",
      [](const Given& s) { from_local(FourColumns("view", 2), s.mesh, {Shard(1)}); }, 2},
     {"static_extent_that_differs", invalid_argument, "zeros: expected extent 4 in tensor dim 1",
-     [](const Given& s) { zeros<FourColumns>(s.mesh, {Shard(0)}, {5, 3}); }},
+     [](const Given& s) {
+       zeros<FourColumns>(s.mesh, {Shard(0)}, {5, 3});
+     }},
     {"static_extent_of_another_view_type", invalid_argument, "expected extent 4 in tensor dim 1",
      [](const Given& s) {
        redistribute<FourColumns>(zeros<Matrix>(s.mesh, {Shard(0)}, {5, 3}), {Replicate()});
@@ -211,9 +225,13 @@ const std::vector<Case> cases{
     {"unknown_op_text", invalid_argument, "parse_placements: expected a list of R, S(dim)",
      [](const Given&) { parse_placements("P(mean)"); }},
     {"unknown_mesh_dim_by_dim", invalid_argument, "expected a dim of mesh (x=",
-     [](const Given& s) { by_dim(s.mesh, {{"y"}, {}}); }},
+     [](const Given& s) {
+       by_dim(s.mesh, {{"y"}, {}});
+     }},
     {"mesh_dim_used_twice_by_dim", invalid_argument, "by_dim: expected each dim of mesh (x=",
-     [](const Given& s) { by_dim(s.mesh, {{"x"}, {0}}); }},
+     [](const Given& s) {
+       by_dim(s.mesh, {{"x"}, {0}});
+     }},
     {"by_dim_of_other_dims", invalid_argument, "redistribute: expected placements by dim of a 2-d",
      [](const Given& s) { redistribute(s.tensor, by_dim(s.mesh, {{"x"}})); }},
 
@@ -235,15 +253,21 @@ const std::vector<Case> cases{
      },
      2},
     {"more_ranks_than_there_are", invalid_argument, "init_device_mesh: expected at most ",
-     [](const Given&) { init_device_mesh(MPI_COMM_WORLD, {world_size(), 2}); }},
+     [](const Given&) {
+       init_device_mesh(MPI_COMM_WORLD, {world_size(), 2});
+     }},
     {"mesh_dim_of_size_0", invalid_argument, "mesh: expected sizes >= 1, got shape (1, 0)",
-     [](const Given&) { init_device_mesh(MPI_COMM_WORLD, {1, 0}); }},
+     [](const Given&) {
+       init_device_mesh(MPI_COMM_WORLD, {1, 0});
+     }},
     {"same_mesh_dim_name_twice", invalid_argument, "mesh: expected different dim names, got (x, x)",
-     [](const Given&) { init_device_mesh(MPI_COMM_WORLD, {1, 1}, {"x", "x"}); }},
-    {"unknown_mesh_dim", invalid_argument, "mesh: expected a dim of mesh (x=",
-     [](const Given& s) { s.mesh["y"]; }},
-    {"mesh_dim_out_of_range", invalid_argument, "mesh: expected a dim of mesh (x=",
-     [](const Given& s) { s.mesh.size(1); }},
+     [](const Given&) {
+       init_device_mesh(MPI_COMM_WORLD, {1, 1}, {"x", "x"});
+     }},
+    {"unknown_mesh_dim", invalid_argument,
+     "mesh: expected a dim of mesh (x=", [](const Given& s) { s.mesh["y"]; }},
+    {"mesh_dim_out_of_range", invalid_argument,
+     "mesh: expected a dim of mesh (x=", [](const Given& s) { s.mesh.size(1); }},
 
     {"gather_of_a_dim_out_of_range", invalid_argument, "all_gather: expected a dim of a 2-d View",
      [](const Given& s) { all_gather(s.tensor.to_local(), 2, s.mesh, 0); }},
@@ -265,7 +289,8 @@ const std::vector<Case> cases{
      }},
     {"local_map_on_another_mesh", mesh_mismatch, "local_map: expected all DTensors on mesh (",
      [](const Given& s) {
-       local_map(turned(s.mesh), [](const Matrix& m) { return m; }, like_input(0))(s.tensor);
+       local_map(
+           turned(s.mesh), [](const Matrix& m) { return m; }, like_input(0))(s.tensor);
      },
      2},
 };

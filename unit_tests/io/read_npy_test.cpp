@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/io/npy.hpp>
+#include <tessera/tensor/clone.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/tensors.hpp"

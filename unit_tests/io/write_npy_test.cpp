@@ -176,9 +176,8 @@ TEST(WriteNpy, into_a_missing_folder_is_an_io_error_on_every_rank) {
   const bool is_same = test::is_same_everywhere(message);
   write_npy(shared.path(), tensor);
 
-  EXPECT_THAT(message, HasSubstr(path));
+  EXPECT_EQ(message, "write_npy: '" + path + "': No such file or directory");
   EXPECT_TRUE(is_same) << message;
-  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }
 
 TEST(WriteNpy, onto_a_folder_is_an_io_error_on_every_rank_and_leaves_nothing) {

@@ -29,7 +29,9 @@ Matrix times(const Matrix& x, double factor) {
   return result;
 }
 
-std::vector<DeviceMesh> lines() { return meshes_of({{1}, {2}, {3}, {4}, {8}}); }
+std::vector<DeviceMesh> lines() {
+  return meshes_of({{1}, {2}, {3}, {4}, {8}});
+}
 
 const Extents shape{5, 4};
 
@@ -152,7 +154,8 @@ TEST(LocalMapInputs, device_mesh_has_to_be_that_of_the_tensors) {
     const auto g = local_map(sum, like_input(0), {}, {.device_mesh = same});
 
     const auto of_option = message_of<MeshMismatch>([&] { f(a, a); });
-    const auto of_first = message_of<MeshMismatch>([&] { local_map(other, sum, like_input(0))(a, a); });
+    const auto of_first =
+        message_of<MeshMismatch>([&] { local_map(other, sum, like_input(0))(a, a); });
     const auto of_both = message_of<MeshMismatch>(
         [&] { local_map(mesh, sum, like_input(0), {}, {.device_mesh = other}); });
     const auto c = g(a, a);
@@ -211,8 +214,9 @@ TEST(LocalMapInputs, tuple_of_tensors_is_flattened) {
       const auto& [first, scale, second] = views;
       return times(sum(first, times(second, scale)), factor);
     };
-    const auto f = local_map(add, like_input(2), {{Shard(1)}, std::nullopt, {Shard(1)}, std::nullopt},
-                             {.redistribute_inputs = true});
+    const auto f =
+        local_map(add, like_input(2), {{Shard(1)}, std::nullopt, {Shard(1)}, std::nullopt},
+                  {.redistribute_inputs = true});
 
     Traffic traffic;
     const auto c = f(std::tuple(a, 3.0, b), 2);
@@ -410,8 +414,8 @@ TEST(LocalMapInputs, two_mesh_dims_reordered_split_is_a_redistribution) {
     const auto x = iota<Matrix>(mesh, {Shard(0), Shard(0)}, {9, 4});
     const Placements reordered({Shard(0), Shard(0)}, {1, 0});
     const auto f = local_map(times, like_input(0), {reordered, std::nullopt});
-    const auto g = local_map(times, like_input(0), {reordered, std::nullopt},
-                             {.redistribute_inputs = true});
+    const auto g =
+        local_map(times, like_input(0), {reordered, std::nullopt}, {.redistribute_inputs = true});
 
     const auto message = message_of<PlacementMismatch>([&] { f(x, 2.0); });
     Traffic traffic;

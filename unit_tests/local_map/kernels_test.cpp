@@ -30,8 +30,9 @@ struct Add {
   template <class Y, class X>
   void operator()(const Y& y, const X& x) const {
     using Policy = Kokkos::MDRangePolicy<typename Y::execution_space, Kokkos::Rank<2>>;
-    Kokkos::parallel_for("add", Policy({0, 0}, {x.extent_int(0), x.extent_int(1)}),
-                         KOKKOS_LAMBDA(int i, int j) { y(i, j) += x(i, j); });
+    Kokkos::parallel_for(
+        "add", Policy({0, 0}, {x.extent_int(0), x.extent_int(1)}),
+        KOKKOS_LAMBDA(int i, int j) { y(i, j) += x(i, j); });
   }
 };
 
@@ -47,17 +48,21 @@ void expect_right_values_of_a_kernel() {
         mesh.ndim() == 1 ? Placements{Shard(1)} : Placements{Shard(1), Shard(0)};
     const auto x = iota<V>(mesh, placements, {7, 5});
 
-    const auto y = local_map(Affine(), like_input(0), {placements, std::nullopt, std::nullopt})(
-        x, 2.0, 1.0);
+    const auto y =
+        local_map(Affine(), like_input(0), {placements, std::nullopt, std::nullopt})(x, 2.0, 1.0);
 
     const GlobalIndex twice({7, 5}, 2);
     EXPECT_EQ(wrong_piece(y, [&](const Extents& index) { return twice(index) + 1; }), "");
   }
 }
 
-TEST(LocalMapKernels, run_on_right_views) { expect_right_values_of_a_kernel<Right>(); }
+TEST(LocalMapKernels, run_on_right_views) {
+  expect_right_values_of_a_kernel<Right>();
+}
 
-TEST(LocalMapKernels, run_on_left_views) { expect_right_values_of_a_kernel<Left>(); }
+TEST(LocalMapKernels, run_on_left_views) {
+  expect_right_values_of_a_kernel<Left>();
+}
 
 TEST(LocalMapKernels, run_on_subviews_with_the_frame_untouched) {
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}})) {

@@ -22,7 +22,9 @@ namespace {
 using ::testing::HasSubstr;
 using Scalar = Kokkos::View<double, Kokkos::HostSpace>;
 
-std::vector<DeviceMesh> lines() { return meshes_of({{1}, {2}, {3}, {4}, {8}}); }
+std::vector<DeviceMesh> lines() {
+  return meshes_of({{1}, {2}, {3}, {4}, {8}});
+}
 
 const Extents shape{5, 4};
 
@@ -52,8 +54,7 @@ Scalar masked_mean(const Vector& x, std::size_t first, std::size_t last) {
 /// begin + mesh rank, …, on each rank.
 DTensor<Vector> shifted_iota(const DeviceMesh& mesh, std::size_t local_extent) {
   const Vector local("local", local_extent);
-  for (std::size_t i = 0; i < local_extent; ++i)
-    local(i) = static_cast<double>(i) + mesh.rank();
+  for (std::size_t i = 0; i < local_extent; ++i) local(i) = static_cast<double>(i) + mesh.rank();
   return from_local(local, mesh, {Shard(0)});
 }
 
@@ -285,12 +286,12 @@ TEST(LocalMapOutputs, sizes_that_form_no_grid_are_invalid_on_every_rank) {
   for (const auto& mesh : meshes_of({{2}, {3}, {4}, {8}})) {
     const auto make = [&] { return matrix(2, mesh.rank() == 1 ? 3 : 2); };
 
-    const auto message =
-        message_of<InvalidArgument>([&] { local_map(mesh, make, {Shard(0)})(); });
+    const auto message = message_of<InvalidArgument>([&] { local_map(mesh, make, {Shard(0)})(); });
     const auto y = local_map(mesh, make, {Shard(1)})();
 
     if (!is_on(mesh)) continue;
-    EXPECT_THAT(message, HasSubstr("expected the same extent of tensor dim 1 on mesh ranks 0 and 1"));
+    EXPECT_THAT(message,
+                HasSubstr("expected the same extent of tensor dim 1 on mesh ranks 0 and 1"));
     EXPECT_EQ(y.shape(), (Extents{2, 2 * mesh.size() + 1}));
   }
 }
@@ -352,7 +353,8 @@ TEST(LocalMapOutputs, placements_that_do_not_fit_are_invalid) {
     EXPECT_THAT(call(even(two)), HasSubstr("local_map: expected 1 placements for mesh"));
     EXPECT_THAT(call(shaped(two, shape)), HasSubstr("local_map: expected 1 placements for mesh"));
     EXPECT_THAT(call({Shard(2)}), HasSubstr("local_map: expected Shard dims of a 2-d tensor"));
-    EXPECT_THAT(call(even({Shard(2)})), HasSubstr("local_map: expected Shard dims of a 2-d tensor"));
+    EXPECT_THAT(call(even({Shard(2)})),
+                HasSubstr("local_map: expected Shard dims of a 2-d tensor"));
     EXPECT_THAT(call(shaped({Shard(0)}, {5})), HasSubstr("local_map: expected a shape of 2 dims"));
     EXPECT_THAT(call({Partial(ReduceOp::bor)}),
                 HasSubstr("local_map: expected an element type that reduces by bor, got float64"));
@@ -429,8 +431,8 @@ TEST(LocalMapOutputs, bool_output_of_one_rank_reaches_the_others_as_a_partial) {
     };
 
     const auto any = item(reduce_partial(local_map(mesh, is_last, {Partial(ReduceOp::bor)})()));
-    const auto message = message_of<InvalidArgument>(
-        [&] { local_map(mesh, is_last, {Partial(ReduceOp::avg)})(); });
+    const auto message =
+        message_of<InvalidArgument>([&] { local_map(mesh, is_last, {Partial(ReduceOp::avg)})(); });
 
     if (!is_on(mesh)) continue;
     EXPECT_TRUE(any);

@@ -47,7 +47,8 @@ TEST(LocalMapProduct, of_columns_and_rows_is_reduced_inside) {
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}, {8}})) {
     const auto w = iota<Matrix>(mesh, {Shard(1)}, w_shape);
     const auto x = iota<Matrix>(mesh, {Shard(0)}, x_shape);
-    const auto f = local_map(reduced_product, {Replicate()}, {std::nullopt, {Shard(1)}, {Shard(0)}});
+    const auto f =
+        local_map(reduced_product, {Replicate()}, {std::nullopt, {Shard(1)}, {Shard(0)}});
 
     Traffic traffic;
     const auto y = f(mesh, w, x);

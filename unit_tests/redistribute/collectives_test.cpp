@@ -18,7 +18,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<DeviceMesh> lines() { return meshes_of({{1}, {2}, {3}, {4}, {8}}); }
+std::vector<DeviceMesh> lines() {
+  return meshes_of({{1}, {2}, {3}, {4}, {8}});
+}
 
 /// Meshes with dims "a" and "b".
 std::vector<DeviceMesh> grids() {
@@ -28,7 +30,9 @@ std::vector<DeviceMesh> grids() {
   return result;
 }
 
-bool communicates(const DeviceMesh& mesh) { return is_on(mesh) && mesh.size() > 1; }
+bool communicates(const DeviceMesh& mesh) {
+  return is_on(mesh) && mesh.size() > 1;
+}
 
 Matrix matrix(std::int64_t rows, std::int64_t columns) {
   return Matrix("matrix", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
@@ -80,10 +84,10 @@ TEST(AllReduce, knows_all_ops) {
     return is_on(mesh) ? result(0) : 0;
   };
 
-  const std::vector<int> results{
-      reduced_by(ReduceOp::sum), reduced_by(ReduceOp::avg),  reduced_by(ReduceOp::product),
-      reduced_by(ReduceOp::min), reduced_by(ReduceOp::max),  reduced_by(ReduceOp::band),
-      reduced_by(ReduceOp::bor), reduced_by(ReduceOp::bxor)};
+  const std::vector<int> results{reduced_by(ReduceOp::sum),     reduced_by(ReduceOp::avg),
+                                 reduced_by(ReduceOp::product), reduced_by(ReduceOp::min),
+                                 reduced_by(ReduceOp::max),     reduced_by(ReduceOp::band),
+                                 reduced_by(ReduceOp::bor),     reduced_by(ReduceOp::bxor)};
 
   if (!is_on(mesh)) return;
   EXPECT_EQ(results, (std::vector{31, 10, 1080, 9, 12, 8, 15, 15}));

@@ -18,7 +18,9 @@
 namespace tessera::test {
 namespace {
 
-std::vector<DeviceMesh> lines() { return meshes_of({{1}, {2}, {3}, {4}, {8}}); }
+std::vector<DeviceMesh> lines() {
+  return meshes_of({{1}, {2}, {3}, {4}, {8}});
+}
 
 const Extents square{4, 4};
 
@@ -164,7 +166,8 @@ TEST(DistributeTensor, const_strided_and_static_views_are_sources) {
     const auto inner = Kokkos::subview(frame, std::pair(1, 6), std::pair(1, 4));
     Kokkos::deep_copy(inner, iota_view<LeftMatrix>({5, 3}));
 
-    const auto from_const = distribute_tensor(Const(iota_view<LeftMatrix>({5, 3})), mesh, {Shard(0)});
+    const auto from_const =
+        distribute_tensor(Const(iota_view<LeftMatrix>({5, 3})), mesh, {Shard(0)});
     const auto from_inner = distribute_tensor(inner, mesh, {Shard(1)});
     const auto from_static = distribute_tensor(iota_view<Static>({5, 3}), mesh, {Shard(0)});
 

@@ -103,7 +103,7 @@ bool passes_simulated(Case& golden) {
     sources.push_back(golden.source_pieces[rank].array());
     destinations.push_back(results[rank].array());
   }
-  tessera::testing::simulate(plan, sources, destinations);
+  tessera::test::simulate(plan, sources, destinations);
   for (std::size_t rank = 0; rank < results.size(); ++rank)
     if (!is_equal(results[rank].values, golden.target_pieces[rank].values, golden.tolerance)) return false;
   return true;
@@ -143,10 +143,9 @@ bool passes_under_mpi(Case& golden) {
   }
 }
 
-bool passes_on_all_ranks(bool passes_here) {
-  int passes = passes_here ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &passes, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  return passes == 1;
+bool passes_on_all_ranks(const tessera::DeviceMesh& world, bool passes_here) {
+  const auto passes = tessera::all_gather_value(world.group(), passes_here ? 1 : 0, tessera::TraceKind::metadata, "golden");
+  return std::ranges::all_of(passes, [](int each) { return each == 1; });
 }
 
 struct Count {
@@ -191,10 +190,9 @@ int main(int argc, char** argv) {
     return report(run_file(file, 1 << 20, true, passes_simulated));
   }
   const tessera::ScopeGuard guard(argc, argv);
-  int ranks = 0;
-  int rank = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const auto count = run_file(file, ranks, rank == 0, [](Case& golden) { return passes_on_all_ranks(passes_under_mpi(golden)); });
-  return rank == 0 ? report(count) : count.failed;
+  const auto world = tessera::DeviceMesh::from_comm(MPI_COMM_WORLD);
+  const auto count = run_file(file, world.size(), world.rank() == 0, [&](Case& golden) {
+    return passes_on_all_ranks(world, passes_under_mpi(golden));
+  });
+  return world.rank() == 0 ? report(count) : count.failed;
 }

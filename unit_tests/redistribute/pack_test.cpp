@@ -14,7 +14,7 @@
 namespace tessera {
 namespace {
 
-using namespace tessera::testing;
+using namespace tessera::test;
 
 constexpr std::array element_sizes = {1, 2, 3, 4, 8, 12, 16, 24, 32, 100};
 

@@ -16,7 +16,7 @@
 namespace {
 
 using namespace tessera;
-using namespace tessera::testing;
+using namespace tessera::test;
 
 std::uint64_t seed_from_environment() {
   const char* text = std::getenv("TESSERA_TEST_SEED");

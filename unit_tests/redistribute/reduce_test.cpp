@@ -20,7 +20,7 @@
 namespace tessera {
 namespace {
 
-using namespace tessera::testing;
+using namespace tessera::test;
 
 constexpr std::array all_ops = {ReduceOp::sum, ReduceOp::avg,  ReduceOp::product, ReduceOp::min,
                                 ReduceOp::max, ReduceOp::band, ReduceOp::bor,     ReduceOp::bxor};

@@ -27,8 +27,8 @@ inline int world_rank() {
   return rank;
 }
 
-/// The mesh of the first ranks of MPI_COMM_WORLD, made once per shape and names; a null handle where
-/// there are not enough of them.
+/// The mesh of the first ranks of MPI_COMM_WORLD, made once per shape and names; a null handle
+/// where there are not enough of them.
 inline DeviceMesh mesh_of(const std::vector<int>& shape,
                           const std::vector<std::string>& names = {}) {
   static std::map<std::pair<std::vector<int>, std::vector<std::string>>, DeviceMesh> meshes;

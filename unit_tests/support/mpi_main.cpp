@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// main() of every test program that runs under mpiexec: each rank runs all tests, rank 0 reports, other ranks
-// report their failures only, and the program fails if any rank failed.
+// main() of every test program that runs under mpiexec: each rank runs all tests, rank 0 reports,
+// other ranks report their failures only, and the program fails if any rank failed.
 #include <cstdio>
 #include <memory>
 

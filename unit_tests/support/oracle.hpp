@@ -8,7 +8,7 @@
 
 #include "random_case.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// Terms and results are small integers, exact in every element type.
 ///
@@ -200,4 +200,4 @@ inline bool is_exact_for_integers(const RandomCase& random) {
   return !is_integer(random.type.kind) || (!averages(random.source) && !averages(random.target));
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -13,7 +13,7 @@
 #include <tessera/sharding/spec.hpp>
 #include <tessera/tensor/array_ref.hpp>
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// A redistribution drawn at random: mesh of up to `largest_mesh` ranks, shape, placements, split orders, boundaries, element type.
 struct RandomCase {
@@ -157,4 +157,4 @@ void for_each_index(const Box& box, const Visit& visit) {
   }
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

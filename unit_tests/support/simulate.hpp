@@ -9,7 +9,7 @@
 
 #include <tessera/redistribute/detail/execute.hpp>
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// Carries the messages of one phase between the ranks of this process. Throws if one has no counterpart.
 inline void deliver(const std::vector<detail::PhaseRun>& runs) {
@@ -66,4 +66,4 @@ inline void simulate(const RedistributePlan& plan, const std::vector<ArrayRef>& 
     detail::complete_destination(execution, plan, steps[rank], destinations[rank]);
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -13,7 +13,7 @@
 
 #include <tessera/tensor/array_ref.hpp>
 
-namespace tessera::testing {
+namespace tessera::test {
 
 enum class Layout { right, left, permuted, padded, strided, backward };
 inline constexpr int layouts = 6;
@@ -114,4 +114,4 @@ inline Extents random_extents(std::mt19937& generator, std::int64_t most) {
   return result;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

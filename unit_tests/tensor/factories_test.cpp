@@ -23,7 +23,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::vector<DeviceMesh> lines() { return meshes_of({{1}, {2}, {3}, {4}, {8}}); }
+std::vector<DeviceMesh> lines() {
+  return meshes_of({{1}, {2}, {3}, {4}, {8}});
+}
 
 const Extents shape{5, 4};
 

@@ -22,8 +22,12 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-std::vector<DeviceMesh> lines() { return meshes_of({{1}, {2}, {3}, {4}, {8}}); }
-std::vector<DeviceMesh> longer_lines() { return meshes_of({{2}, {3}, {4}, {8}}); }
+std::vector<DeviceMesh> lines() {
+  return meshes_of({{1}, {2}, {3}, {4}, {8}});
+}
+std::vector<DeviceMesh> longer_lines() {
+  return meshes_of({{2}, {3}, {4}, {8}});
+}
 
 Matrix matrix(std::int64_t rows, std::int64_t columns) {
   return Matrix("matrix", static_cast<std::size_t>(rows), static_cast<std::size_t>(columns));
@@ -121,8 +125,9 @@ TEST(FromLocal, run_check_finds_a_replica_with_other_values) {
     EXPECT_EQ(unchecked, "no error");
     EXPECT_EQ(repaired, "no error");
     if (!is_on(mesh)) continue;
-    const auto text = "from_local: expected replicas equal to coordinate 0's, got other values on "
-                      "mesh rank 1";
+    const auto text =
+        "from_local: expected replicas equal to coordinate 0's, got other values on "
+        "mesh rank 1";
     EXPECT_THAT(inferred, HasSubstr(text));
     EXPECT_THAT(given, HasSubstr(text));
   }
@@ -273,8 +278,7 @@ TEST(FromLocal, empty_replica_of_a_piece_with_elements_is_invalid) {
 
     const auto replicated =
         message_of<InvalidArgument>([&] { from_local(local, mesh, {Replicate()}); });
-    const auto partial =
-        message_of<InvalidArgument>([&] { from_local(local, mesh, {Partial()}); });
+    const auto partial = message_of<InvalidArgument>([&] { from_local(local, mesh, {Partial()}); });
     const auto checked = message_of<InvalidArgument>(
         [&] { from_local(local, mesh, {Replicate()}, {.run_check = true}); });
 
@@ -290,8 +294,9 @@ TEST(FromLocal, hole_in_the_grid_is_invalid) {
   if (mesh.is_null()) return;
   const auto local = mesh.rank() == 3 ? matrix(2, 0) : matrix(2, 3);
 
-  const auto message =
-      message_of<InvalidArgument>([&] { from_local(local, mesh, {Shard(0), Shard(1)}); });
+  const auto message = message_of<InvalidArgument>([&] {
+    from_local(local, mesh, {Shard(0), Shard(1)});
+  });
 
   if (!is_on(mesh)) return;
   EXPECT_THAT(message, HasSubstr("mesh rank 3"));
@@ -302,14 +307,15 @@ TEST(FromLocal, sizes_that_form_no_grid_are_invalid) {
   if (mesh.is_null()) return;
   const auto local = matrix(2, mesh.rank() == 3 ? 4 : 3);
 
-  const auto message =
-      message_of<InvalidArgument>([&] { from_local(local, mesh, {Shard(0), Shard(1)}); });
+  const auto message = message_of<InvalidArgument>([&] {
+    from_local(local, mesh, {Shard(0), Shard(1)});
+  });
   const auto tensor = from_local(local, mesh, {Shard(1), Shard(1)});
 
   if (!is_on(mesh)) return;
   EXPECT_THAT(message, HasSubstr("the same extent of tensor dim 1 on mesh ranks 1 and 3"));
-  EXPECT_EQ(tensor.spec(), DTensorSpec(mesh.layout(), {Shard(1), Shard(1)}, {2, 13},
-                                       {{}, {0, 3, 6, 9, 13}}));
+  EXPECT_EQ(tensor.spec(),
+            DTensorSpec(mesh.layout(), {Shard(1), Shard(1)}, {2, 13}, {{}, {0, 3, 6, 9, 13}}));
 }
 
 TEST(FromLocal, all_pieces_empty_have_the_smallest_extents) {

@@ -25,7 +25,9 @@ namespace {
 const Extents shape{7, 10};
 
 /// The mesh of this rank alone.
-DeviceMesh alone() { return DeviceMesh::from_ranks(MPI_COMM_WORLD, {world_rank()}, {1}); }
+DeviceMesh alone() {
+  return DeviceMesh::from_ranks(MPI_COMM_WORLD, {world_rank()}, {1});
+}
 
 using Case = std::pair<DeviceMesh, Placements>;
 
@@ -61,8 +63,7 @@ bool have_equal_bits(const std::vector<T>& a, const std::vector<T>& b) {
 
 template <class V, class Make>
 void expect_equal_bits_on_all_meshes(const Make& make) {
-  using Right =
-      Kokkos::View<typename V::data_type, Kokkos::LayoutRight, typename V::memory_space>;
+  using Right = Kokkos::View<typename V::data_type, Kokkos::LayoutRight, typename V::memory_space>;
   const auto reference =
       elements(make.template operator()<Right>(alone(), {Replicate()}).to_local());
   for (const auto& [mesh, placements] : cases()) {
@@ -103,8 +104,8 @@ TEST(RandomOnMeshes, uniform_floats_are_equal_bit_by_bit) {
     return rand<V>(mesh, placements, shape, {.seed = 12});
   };
 
-  expect_equal_bits_on_all_meshes<
-      Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace>>(make);
+  expect_equal_bits_on_all_meshes<Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace>>(
+      make);
 }
 
 // T10

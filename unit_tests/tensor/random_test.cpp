@@ -16,7 +16,7 @@ namespace tessera {
 namespace {
 
 using detail::Distribution;
-using namespace tessera::testing;
+using namespace tessera::test;
 
 template <class T>
 std::vector<T> filled(Distribution distribution, Random random, std::int64_t size,

@@ -16,7 +16,8 @@ namespace tessera {
 
 struct LocalMapOptions {
   DeviceMesh device_mesh = {};       ///< where given, all DTensor arguments must live on it
-  bool redistribute_inputs = false;  ///< inputs with other placements than asked for are redistributed; else PlacementMismatch
+  bool redistribute_inputs = false;  ///< inputs with other placements than asked for are
+                                     ///< redistributed; else PlacementMismatch
 };
 
 /// A function on local Views, callable with DTensors. Made by local_map.
@@ -24,13 +25,17 @@ template <class Function, class Out, bool wraps_always>
 class LocalMap {
  public:
   LocalMap(Function function, Out out, InPlacements in, LocalMapOptions options)
-      : function_(std::move(function)), out_(std::move(out)), in_(std::move(in)), options_(std::move(options)) {}
+      : function_(std::move(function)),
+        out_(std::move(out)),
+        in_(std::move(in)),
+        options_(std::move(options)) {}
 
   template <class... Arguments>
   auto operator()(Arguments&&... arguments) const {
     std::vector<detail::Leaf> leaves;
     (detail::add_leaves(leaves, arguments), ...);
-    const auto mesh = detail::check_inputs(leaves, in_, options_.device_mesh, options_.redistribute_inputs);
+    const auto mesh =
+        detail::check_inputs(leaves, in_, options_.device_mesh, options_.redistribute_inputs);
     detail::Localizer localize(leaves);
     const bool is_absent = !mesh.is_null() && !mesh.coordinate();
 
@@ -40,8 +45,10 @@ class LocalMap {
     using Results = detail::Results<Result, std::conditional_t<std::is_void_v<Result>, None, Out>>;
 
     if constexpr (std::is_void_v<Result>) {
-      static_assert(std::is_same_v<Out, None>, "local_map: func returns nothing; its output placement is none");
-      if (!is_absent) std::apply(function_, Locals{localize(std::forward<Arguments>(arguments))...});
+      static_assert(std::is_same_v<Out, None>,
+                    "local_map: func returns nothing; its output placement is none");
+      if (!is_absent)
+        std::apply(function_, Locals{localize(std::forward<Arguments>(arguments))...});
     } else if constexpr (wraps) {
       if (is_absent) return Results::absent(out_, mesh, leaves);
       Locals locals{localize(std::forward<Arguments>(arguments))...};
@@ -59,22 +66,29 @@ class LocalMap {
   LocalMapOptions options_;
 };
 
-/// A callable that runs `func` on the local pieces of its DTensor arguments and makes DTensors of the Views it returns.
+/// A callable that runs `func` on the local pieces of its DTensor arguments and makes DTensors of
+/// the Views it returns.
 ///
-/// Each DTensor argument, also inside one level of tuple, pair, array or vector, is replaced by its local View (exactly its view_type);
-/// everything else is passed on. A container counts as its elements if they hold tensors, else as one argument.
-/// in:  one InPlacement per flattened argument; left out, nothing is checked. A DTensor with other placements than asked for is
-///      redistributed with options.redistribute_inputs (func's writes into it are then lost), else PlacementMismatch.
-/// out: none, Placements, even, like_input or shaped; or a std::tuple of them, one for each element of the tuple (or pair) func returns.
-/// Without a DTensor argument the result is what func returns, unless a mesh comes first: then Views always become DTensors.
-/// Collective over the mesh where inputs are redistributed or output sizes inferred, and where func is. Off the mesh func does not run;
-/// plain outputs are value-initialised.
-/// Errors: InvalidArgument for wrong numbers or kinds of placements, or, on that rank, a View that does not fit like_input or shaped;
-/// MeshMismatch; PlacementMismatch, also for inputs split alike but cut at different places. Else the same on every rank.
-/// Example: auto gemm = local_map(local_gemm, {Partial()}, {{Shard(1)}, {Shard(0)}}); auto y = gemm(w, x);
+/// Each DTensor argument, also inside one level of tuple, pair, array or vector, is replaced by its
+/// local View (exactly its view_type); everything else is passed on. A container counts as its
+/// elements if they hold tensors, else as one argument. in:  one InPlacement per flattened
+/// argument; left out, nothing is checked. A DTensor with other placements than asked for is
+///      redistributed with options.redistribute_inputs (func's writes into it are then lost), else
+///      PlacementMismatch.
+/// out: none, Placements, even, like_input or shaped; or a std::tuple of them, one for each element
+/// of the tuple (or pair) func returns. Without a DTensor argument the result is what func returns,
+/// unless a mesh comes first: then Views always become DTensors. Collective over the mesh where
+/// inputs are redistributed or output sizes inferred, and where func is. Off the mesh func does not
+/// run; plain outputs are value-initialised. Errors: InvalidArgument for wrong numbers or kinds of
+/// placements, or, on that rank, a View that does not fit like_input or shaped; MeshMismatch;
+/// PlacementMismatch, also for inputs split alike but cut at different places. Else the same on
+/// every rank. Example: auto gemm = local_map(local_gemm, {Partial()}, {{Shard(1)}, {Shard(0)}});
+/// auto y = gemm(w, x);
 template <class Function>
-auto local_map(Function func, OutPlacement out, InPlacements in = {}, LocalMapOptions options = {}) {
-  return LocalMap<Function, OutPlacement, false>(std::move(func), std::move(out), std::move(in), std::move(options));
+auto local_map(Function func, OutPlacement out, InPlacements in = {},
+               LocalMapOptions options = {}) {
+  return LocalMap<Function, OutPlacement, false>(std::move(func), std::move(out), std::move(in),
+                                                 std::move(options));
 }
 template <class Function>
 auto local_map(Function func, None out, InPlacements in = {}, LocalMapOptions options = {}) {
@@ -89,8 +103,8 @@ using StoredOut = std::conditional_t<std::is_same_v<Out, None>, None, OutPlaceme
 
 inline LocalMapOptions on(const DeviceMesh& mesh, LocalMapOptions options) {
   require<MeshMismatch>(options.device_mesh.is_null() || options.device_mesh == mesh, [&] {
-    return "local_map: expected options.device_mesh to be the mesh given first, " + to_string(mesh) + ", got " +
-           to_string(options.device_mesh);
+    return "local_map: expected options.device_mesh to be the mesh given first, " +
+           to_string(mesh) + ", got " + to_string(options.device_mesh);
   });
   options.device_mesh = mesh;
   return options;
@@ -99,26 +113,32 @@ inline LocalMapOptions on(const DeviceMesh& mesh, LocalMapOptions options) {
 }  // namespace detail
 
 template <class Function, class... Outs>
-auto local_map(Function func, const std::tuple<Outs...>& out, InPlacements in = {}, LocalMapOptions options = {}) {
+auto local_map(Function func, const std::tuple<Outs...>& out, InPlacements in = {},
+               LocalMapOptions options = {}) {
   using Out = std::tuple<detail::StoredOut<Outs>...>;
-  return LocalMap<Function, Out, false>(std::move(func), Out(out), std::move(in), std::move(options));
+  return LocalMap<Function, Out, false>(std::move(func), Out(out), std::move(in),
+                                        std::move(options));
 }
 
 /// The same on `mesh`: Views that func returns become DTensors also where no argument is one.
 template <class Function>
-auto local_map(const DeviceMesh& mesh, Function func, OutPlacement out, InPlacements in = {}, LocalMapOptions options = {}) {
+auto local_map(const DeviceMesh& mesh, Function func, OutPlacement out, InPlacements in = {},
+               LocalMapOptions options = {}) {
   return LocalMap<Function, OutPlacement, true>(std::move(func), std::move(out), std::move(in),
                                                 detail::on(mesh, std::move(options)));
 }
 template <class Function>
-auto local_map(const DeviceMesh& mesh, Function func, None out, InPlacements in = {}, LocalMapOptions options = {}) {
-  return LocalMap<Function, None, true>(std::move(func), out, std::move(in), detail::on(mesh, std::move(options)));
+auto local_map(const DeviceMesh& mesh, Function func, None out, InPlacements in = {},
+               LocalMapOptions options = {}) {
+  return LocalMap<Function, None, true>(std::move(func), out, std::move(in),
+                                        detail::on(mesh, std::move(options)));
 }
 template <class Function, class... Outs>
-auto local_map(const DeviceMesh& mesh, Function func, const std::tuple<Outs...>& out, InPlacements in = {},
-               LocalMapOptions options = {}) {
+auto local_map(const DeviceMesh& mesh, Function func, const std::tuple<Outs...>& out,
+               InPlacements in = {}, LocalMapOptions options = {}) {
   using Out = std::tuple<detail::StoredOut<Outs>...>;
-  return LocalMap<Function, Out, true>(std::move(func), Out(out), std::move(in), detail::on(mesh, std::move(options)));
+  return LocalMap<Function, Out, true>(std::move(func), Out(out), std::move(in),
+                                       detail::on(mesh, std::move(options)));
 }
 
 }  // namespace tessera

@@ -21,7 +21,8 @@ struct None {};
 /// An output placement: the value is passed on as it is.
 inline constexpr None none{};
 
-/// What local_map asks of one flattened argument: std::nullopt (not a DTensor), keep, or these placements.
+/// What local_map asks of one flattened argument: std::nullopt (not a DTensor), keep, or these
+/// placements.
 class InPlacement {
  public:
   InPlacement(std::nullopt_t) : value_(std::nullopt) {}
@@ -52,8 +53,9 @@ class InPlacements {
 
 /// How local_map makes a DTensor of a View that func returned. Placements convert to it.
 ///
-/// Placements without Shard: the global shape is the local one. With Shard: sizes, even or not, are inferred by one metadata exchange for
-/// all outputs together. The other three, made by even, like_input and shaped, communicate nothing.
+/// Placements without Shard: the global shape is the local one. With Shard: sizes, even or not, are
+/// inferred by one metadata exchange for all outputs together. The other three, made by even,
+/// like_input and shaped, communicate nothing.
 class OutPlacement {
  public:
   enum class Rule { placements, even, like_input, shaped };
@@ -84,7 +86,8 @@ inline OutPlacement even(Placements placements) {
   return result;
 }
 
-/// Placements, global shape and boundaries of flattened argument `argument`, a DTensor, as func saw it.
+/// Placements, global shape and boundaries of flattened argument `argument`, a DTensor, as func saw
+/// it.
 inline OutPlacement like_input(int argument) {
   OutPlacement result(Placements{});
   result.rule_ = OutPlacement::Rule::like_input;

@@ -16,9 +16,14 @@ namespace tessera {
 /// Example: [0, 10) in 4 parts: [0, 3), [3, 6), [6, 9), [9, 10). Last parts may be short or empty.
 /// Source:  chunk rule of torch.chunk.
 constexpr Interval chunk(Interval whole, int parts, int index) {
-  const auto step = (whole.size() + parts - 1) / parts;
-  const auto begin = std::min(whole.begin + step * index, whole.end);
-  return {begin, std::min(begin + step, whole.end)};
+  // Unsigned: the products exceed 63 bits where the size is close to it.
+  const auto size = static_cast<std::uint64_t>(whole.size());
+  const auto step =
+      (size + static_cast<std::uint64_t>(parts) - 1) / static_cast<std::uint64_t>(parts);
+  const auto begin = std::min(step * static_cast<std::uint64_t>(index), size);
+  const auto end = std::min(begin + step, size);
+  return {whole.begin + static_cast<std::int64_t>(begin),
+          whole.begin + static_cast<std::int64_t>(end)};
 }
 
 /// How one tensor dim is split: by which mesh dims, first split first, and where.

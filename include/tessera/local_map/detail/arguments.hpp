@@ -18,7 +18,8 @@ namespace tessera::detail {
 template <class T>
 inline constexpr bool is_tensor_v = is_dtensor_v<T> || Kokkos::is_view_v<T>;
 
-/// A tuple, pair, array or vector that holds a tensor: it is flattened. Whatever else is one argument.
+/// A tuple, pair, array or vector that holds a tensor: it is flattened. Whatever else is one
+/// argument.
 template <class T>
 struct Container {
   static constexpr bool is_flattened = false;
@@ -64,7 +65,8 @@ void add_leaves(std::vector<Leaf>& leaves, const T& argument) {
   }
 }
 
-/// Replaces the DTensors of arguments by their local Views, redistributed where the leaf asks for it.
+/// Replaces the DTensors of arguments by their local Views, redistributed where the leaf asks for
+/// it.
 class Localizer {
  public:
   explicit Localizer(const std::vector<Leaf>& leaves) : next_(leaves.begin()) {}
@@ -90,14 +92,16 @@ class Localizer {
   V local_view(const DTensor<V>& tensor) {
     const auto& target = (next_++)->spec;
     if (target == tensor.spec()) return tensor.to_local();
-    auto moved = std::make_shared<DTensor<AllocatableView<V>>>(redistribute<AllocatableView<V>>(tensor, target));
+    auto moved = std::make_shared<DTensor<AllocatableView<V>>>(
+        redistribute<AllocatableView<V>>(tensor, target));
     kept_.push_back(moved);
     return V(moved->to_local());
   }
 
   template <class... Ts>
   auto local_container(const std::tuple<Ts...>& tuple) {
-    return std::apply([&](const auto&... elements) { return std::tuple{(*this)(elements)...}; }, tuple);
+    return std::apply([&](const auto&... elements) { return std::tuple{(*this)(elements)...}; },
+                      tuple);
   }
   template <class A, class B>
   auto local_container(const std::pair<A, B>& pair) {

@@ -20,9 +20,11 @@ struct Leaf {
   DTensorSpec spec = {};  ///< of a DTensor; after check_inputs, as func sees it
 };
 
-/// Checks the arguments against `in` and sets the spec that func sees of each. Returns the mesh of the call, null if there is none.
+/// Checks the arguments against `in` and sets the spec that func sees of each. Returns the mesh of
+/// the call, null if there is none.
 ///
-/// Errors: InvalidArgument for a wrong number or kind of placements; MeshMismatch; PlacementMismatch. The same on every rank.
+/// Errors: InvalidArgument for a wrong number or kind of placements; MeshMismatch;
+/// PlacementMismatch. The same on every rank.
 DeviceMesh check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const DeviceMesh& mesh,
                         bool redistribute_inputs);
 
@@ -34,15 +36,19 @@ struct Output {
   ElementType type;
 };
 
-/// The specs of the outputs; at most one metadata exchange. Collective over the mesh where a Placements output has a Shard.
+/// The specs of the outputs; at most one metadata exchange. Collective over the mesh where a
+/// Placements output has a Shard.
 ///
-/// Errors: InvalidArgument; on this rank only where a local shape does not fit like_input or shaped.
+/// Errors: InvalidArgument; on this rank only where a local shape does not fit like_input or
+/// shaped.
 std::vector<DTensorSpec> output_specs(const DeviceMesh& mesh, const std::vector<Output>& outputs,
                                       const std::vector<Leaf>& leaves);
 
-/// The spec of an output on a rank off the mesh, checked as far as can be seen there: global shape 0 where it would be inferred.
+/// The spec of an output on a rank off the mesh, checked as far as can be seen there: global shape
+/// 0 where it would be inferred.
 ///
 /// Errors: InvalidArgument.
-DTensorSpec absent_spec(const DeviceMesh& mesh, const Output& output, const std::vector<Leaf>& leaves);
+DTensorSpec absent_spec(const DeviceMesh& mesh, const Output& output,
+                        const std::vector<Leaf>& leaves);
 
 }  // namespace tessera::detail

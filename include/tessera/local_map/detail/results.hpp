@@ -16,7 +16,8 @@ namespace tessera::detail {
 /// What one returned value becomes: a View with a placement a DTensor, with none itself.
 template <class Value, class Placement>
 struct Wrapped {
-  static_assert(Kokkos::is_view_v<Value>, "local_map: a placement is given for an output that is no View; use none");
+  static_assert(Kokkos::is_view_v<Value>,
+                "local_map: a placement is given for an output that is no View; use none");
   using type = DTensor<Value>;
 };
 template <class Value>
@@ -26,16 +27,19 @@ struct Wrapped<Value, None> {
 
 template <class Value>
 Output output_of(const OutPlacement& placement, const Extents& local_shape) {
-  return {&placement, local_shape, static_extents<Value>(), element_type<typename Value::value_type>()};
+  return {&placement, local_shape, static_extents<Value>(),
+          element_type<typename Value::value_type>()};
 }
 
 template <class Value, class Placement>
 void add_output(std::vector<Output>& outputs, const Value& value, const Placement& placement) {
-  if constexpr (!std::is_same_v<Placement, None>) outputs.push_back(output_of<Value>(placement, extents_of(value)));
+  if constexpr (!std::is_same_v<Placement, None>)
+    outputs.push_back(output_of<Value>(placement, extents_of(value)));
 }
 
 template <class Value, class Placement>
-typename Wrapped<Value, Placement>::type wrap(Value&& value, const Placement&, const DeviceMesh& mesh,
+typename Wrapped<Value, Placement>::type wrap(Value&& value, const Placement&,
+                                              const DeviceMesh& mesh,
                                               std::vector<DTensorSpec>::const_iterator& spec) {
   if constexpr (std::is_same_v<Placement, None>)
     return std::forward<Value>(value);
@@ -55,7 +59,8 @@ typename Wrapped<Value, Placement>::type absent(const Placement& placement, cons
   }
 }
 
-/// The outputs of one call; Result is what func returns, Out the placement, or the tuple of them, for it.
+/// The outputs of one call; Result is what func returns, Out the placement, or the tuple of them,
+/// for it.
 template <class Result, class Out>
 struct Results {
   using type = typename Wrapped<Result, Out>::type;
@@ -64,7 +69,8 @@ struct Results {
     return detail::absent<Result>(out, mesh, leaves);
   }
 
-  static type wrapped(Result&& result, const Out& out, const DeviceMesh& mesh, const std::vector<Leaf>& leaves) {
+  static type wrapped(Result&& result, const Out& out, const DeviceMesh& mesh,
+                      const std::vector<Leaf>& leaves) {
     std::vector<Output> outputs;
     add_output(outputs, result, out);
     const auto specs = output_specs(mesh, outputs, leaves);
@@ -92,23 +98,28 @@ struct TupleResults {
 
   static type absent(const Out& out, const DeviceMesh& mesh, const std::vector<Leaf>& leaves) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return type{detail::absent<std::tuple_element_t<I, Tuple>>(std::get<I>(out), mesh, leaves)...};
-    }(Indices());
+      return type{
+          detail::absent<std::tuple_element_t<I, Tuple>>(std::get<I>(out), mesh, leaves)...};
+    }
+    (Indices());
   }
 
-  static type wrapped(Tuple&& result, const Out& out, const DeviceMesh& mesh, const std::vector<Leaf>& leaves) {
+  static type wrapped(Tuple&& result, const Out& out, const DeviceMesh& mesh,
+                      const std::vector<Leaf>& leaves) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       std::vector<Output> outputs;
       (add_output(outputs, std::get<I>(result), std::get<I>(out)), ...);
       const auto specs = output_specs(mesh, outputs, leaves);
       auto spec = specs.begin();
       return type{wrap(std::get<I>(std::move(result)), std::get<I>(out), mesh, spec)...};
-    }(Indices());
+    }
+    (Indices());
   }
 };
 
 template <class... Values, class... Outs>
-struct Results<std::tuple<Values...>, std::tuple<Outs...>> : TupleResults<std::tuple<Values...>, Outs...> {};
+struct Results<std::tuple<Values...>, std::tuple<Outs...>>
+    : TupleResults<std::tuple<Values...>, Outs...> {};
 template <class A, class B, class... Outs>
 struct Results<std::pair<A, B>, std::tuple<Outs...>> : TupleResults<std::pair<A, B>, Outs...> {};
 

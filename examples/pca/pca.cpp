@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Principal component analysis of a matrix that no rank holds whole. Each row of the input is an
+// observation, each column a variable.
+#include <cmath>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <tessera/tessera.hpp>
+
+#include "analysis.hpp"
+
+namespace {
+
+using namespace tessera;
+using pca::HostMatrix, pca::Matrix;
+
+constexpr int failed = 1;
+constexpr int cannot_run = 2;
+
+struct Options {
+  std::string input = PCA_DEFAULT_INPUT;
+  std::string output = "components.npy";
+  std::int64_t components = 5;
+};
+
+struct Component {
+  double eigenvalue;
+  double ratio;  ///< of the variance that it explains
+};
+
+/// Of the default input, by NumPy.
+constexpr Component references[] = {{179.006930098, 0.148905935841},
+                                    {163.717746882, 0.136187712396},
+                                    {141.788439092, 0.117945937640},
+                                    {101.100375203, 0.084099794210},
+                                    {69.513165591, 0.057824146640}};
+constexpr double tolerance = 1e-9;
+
+bool is_near(const Component& a, const Component& b) {
+  return std::abs(a.eigenvalue - b.eigenvalue) <= tolerance &&
+         std::abs(a.ratio - b.ratio) <= tolerance;
+}
+
+DTensor<Matrix> read_observations(const DeviceMesh& mesh, const std::string& path) {
+  auto data = read_npy<Matrix>(path, mesh, {Shard(0)});
+  require<IoError>(data.extent(0) >= 2 && data.extent(1) >= 1, [&] {
+    return fmt::format("'{}': expected at least 2 rows and 1 column, got shape {}", path,
+                       to_string(data.shape()));
+  });
+  return data;
+}
+
+void print_owners(const DTensor<Matrix>& data, const std::string& path) {
+  fmt::print("{} observations of {} variables in {}\n", data.extent(0), data.extent(1), path);
+  for (int rank = 0; rank < data.device_mesh().size(); ++rank) {
+    const auto first = data.spec().global_offset(rank)[0];
+    const auto rows = data.spec().local_shape(rank)[0];
+    fmt::print("  rank {} holds {}\n", rank,
+               rows == 0 ? "no row" : fmt::format("rows {} to {}", first, first + rows - 1));
+  }
+}
+
+std::vector<Component> components_of(const pca::EigenPairs& pairs, double variance,
+                                     std::int64_t count) {
+  std::vector<Component> result;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto value = pairs.values[static_cast<std::size_t>(i)];
+    result.push_back({value, variance > 0 ? value / variance : 0});
+  }
+  return result;
+}
+
+/// Returns whether all agree with the reference, where there is one.
+bool print_components(const std::vector<Component>& components, bool has_reference) {
+  fmt::print("component    eigenvalue  explained variance{}\n",
+             has_reference ? "  NumPy: eigenvalue  explained variance" : "");
+  bool is_right = true;
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    fmt::print("{:9}  {:12.9f}  {:18.12f}", i + 1, components[i].eigenvalue, components[i].ratio);
+    if (has_reference && i < std::size(references)) {
+      fmt::print("  {:17.9f}  {:18.12f}", references[i].eigenvalue, references[i].ratio);
+      is_right = is_right && is_near(components[i], references[i]);
+    }
+    fmt::print("\n");
+  }
+  if (has_reference) fmt::print("{} to {}\n", is_right ? "agrees" : "DOES NOT AGREE", tolerance);
+  return is_right;
+}
+
+/// One component per row, its largest entry positive.
+HostMatrix vectors_of(const pca::EigenPairs& pairs, std::int64_t count) {
+  HostMatrix result("vectors", count, pairs.vectors.extent(0));
+  for (std::int64_t row = 0; row < count; ++row) {
+    double largest = 0;
+    for (std::int64_t i = 0; i < columns_of(result); ++i)
+      if (std::abs(pairs.vectors(i, row)) > std::abs(largest)) largest = pairs.vectors(i, row);
+    for (std::int64_t i = 0; i < columns_of(result); ++i)
+      result(row, i) = std::copysign(1.0, largest) * pairs.vectors(i, row);
+  }
+  return result;
+}
+
+int analyse(const DeviceMesh& mesh, const Options& options) {
+  const auto data = read_observations(mesh, options.input);
+  const auto count = std::min(options.components, data.extent(1));
+  const bool prints = mesh.rank() == 0;
+  if (prints) print_owners(data, options.input);
+
+  const auto x = pca::centred(data);
+  const double variance = pca::total_variance(x);
+  require<IoError>(std::isfinite(variance),
+                   "'" + options.input + "': expected finite numbers, got others");
+  const auto pairs = pca::leading_eigenpairs(pca::covariance(x), count);
+
+  write_npy(options.output, from_local(vectors_of(pairs, count), mesh, {Replicate()},
+                                       {.shape = {count, data.extent(1)}}));
+  const bool has_reference = options.input == Options().input;
+  const auto components = components_of(pairs, variance, count);
+  const bool is_right = !prints || print_components(components, has_reference);
+  return is_right ? 0 : failed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const ScopeGuard guard(argc, argv);
+  const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  const bool prints = mesh.rank() == 0;
+  Options options;
+  CLI::App app("Principal component analysis of an .npy matrix, observations in rows");
+  app.add_option("--input", options.input, "2-d .npy file of real numbers")->capture_default_str();
+  app.add_option("--output", options.output, ".npy file for the components, one per row")
+      ->capture_default_str();
+  app.add_option("--components", options.components, "How many")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+    return analyse(mesh, options);
+  } catch (const CLI::ParseError& error) {
+    const int code = error.get_exit_code();
+    if (prints) app.exit(error);
+    return code == 0 ? 0 : cannot_run;
+  } catch (const Error& error) {
+    if (prints) fmt::print(stderr, "pca: {}\n", error.what());
+    return cannot_run;
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Random redistributions under MPI against the serial oracle: the cases of property_test.cpp, on real ranks.
+#include <cstring>
+#include <span>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <tessera/redistribute/redistributor.hpp>
+
+#include "../support/meshes.hpp"
+#include "../support/oracle.hpp"
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::test;
+
+/// The values of all pieces of the target on every rank, by mesh rank, row-major.
+std::vector<std::vector<double>> all_values(const RandomCase& random, const StridedArray& mine, int rank) {
+  std::vector<double> values;
+  if (rank >= 0) {
+    const auto box = random.target.piece(random.target.layout().coordinate(rank));
+    for_each_index(box, [&](const Extents& index) {
+      Extents local = index;
+      for (std::size_t d = 0; d < local.size(); ++d) local[d] -= box.offset[d];
+      values.push_back(load(mine.element(local), random.type));
+    });
+  }
+  const auto world = mesh_of({world_size()});
+  std::vector<std::vector<double>> result;
+  for (const auto& bytes : all_gather_v(world.group(), std::as_bytes(std::span(values)), TraceKind::metadata, "test")) {
+    result.emplace_back(bytes.size() / sizeof(double));
+    std::memcpy(result.back().data(), bytes.data(), bytes.size());
+  }
+  return result;
+}
+
+std::string first_difference(const RandomCase& random, const std::vector<std::vector<double>>& values) {
+  const auto value_at = [&](int rank, const Extents& index) {
+    const auto box = random.target.piece(random.target.layout().coordinate(rank));
+    std::int64_t flat = 0;
+    for (std::size_t d = 0; d < index.size(); ++d) flat = flat * box.shape[d] + index[d] - box.offset[d];
+    return values[static_cast<std::size_t>(rank)][static_cast<std::size_t>(flat)];
+  };
+  std::string difference;
+  const Box all{Extents::filled(random.target.shape().size(), 0), random.target.shape()};
+  for_each_index(all, [&](const Extents& index) {
+    const auto expected = expected_value(random, flat_index(random.target.shape(), index));
+    const double tolerance = random.type.kind == ElementKind::float32 ? 1e-6 : 1e-14;
+    for (const double value : reduced_values(random.target, index, value_at))
+      if (!(std::abs(value - expected) <= tolerance * std::abs(expected)) && difference.empty())
+        difference = to_string(index) + ": " + std::to_string(value) + " instead of " + std::to_string(expected);
+  });
+  return difference;
+}
+
+TEST(RedistributeProperty, random_transitions_under_mpi_give_what_the_serial_oracle_gives) {
+  Generator generator(20261121 + static_cast<unsigned>(world_size()));
+
+  for (int number = 0; number < 500; ++number) {
+    const auto random = random_case(generator, world_size());
+    const auto mesh = mesh_of(random.source.layout().shape());
+    const int rank = mesh.rank();
+    const int piece_of = std::max(rank, 0);
+    const StridedArray source(generator, random.type, random.source.local_shape(piece_of));
+    const StridedArray result(generator, random.type, random.target.local_shape(piece_of));
+    if (rank >= 0) fill_source(random.source, rank, source);
+    generator.seed(20261121 + static_cast<unsigned>(number));
+
+    const auto redistributor = make_plan(random.source, random.target, random.type).bind(mesh);
+    redistributor.execute(Execution(), source.array(), result.array(), "test");
+
+    const auto values = all_values(random, result, rank);
+    if (is_exact_for_integers(random)) {
+      EXPECT_EQ(first_difference(random, values), "")
+          << "case " << number << ": " << to_string(random.source) << " -> " << to_string(random.target) << ", "
+          << to_string(random.type);
+    }
+  }
+}
+
+}  // namespace
