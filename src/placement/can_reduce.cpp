@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+
+#include <tessera/error/error.hpp>
 #include <tessera/placement/can_reduce.hpp>
 
 namespace tessera {
@@ -21,6 +24,13 @@ bool can_reduce(ReduceOp op, ElementKind kind) {
       return is_integer(kind) || kind == ElementKind::boolean;
   }
   return false;
+}
+
+void require_reducible(const char* function, ReduceOp op, ElementType type) {
+  require(can_reduce(op, type.kind), [&] {
+    return std::string(function) + ": expected an element type that reduces by " + to_string(op) +
+           ", got " + to_string(type);
+  });
 }
 
 }  // namespace tessera

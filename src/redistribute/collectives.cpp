@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/redistribute/collectives.hpp>
-
 #include <fmt/format.h>
+
+#include <tessera/redistribute/collectives.hpp>
 
 namespace tessera::detail {
 
@@ -17,6 +17,31 @@ int resolved_dim(int tensor_dim, std::size_t tensor_dims, const char* function) 
 
 Placements uniform(const DeviceMesh& mesh, Placement placement) {
   return std::vector<Placement>(static_cast<std::size_t>(mesh.ndim()), placement);
+}
+
+ArrayRef with_leading_dim(const ArrayRef& array, std::int64_t extent, std::int64_t stride) {
+  auto result = array;
+  result.extents = {extent};
+  result.strides = {stride};
+  for (const auto inner : array.extents) result.extents.push_back(inner);
+  for (const auto inner : array.strides) result.strides.push_back(inner);
+  return result;
+}
+
+std::pair<DTensorSpec, DTensorSpec> chunk_specs(const DeviceMesh& mesh, const DTensorSpec& joined,
+                                                int tensor_dim, const Extents& local_shape) {
+  const auto d = static_cast<std::size_t>(tensor_dim);
+  const bool are_alike =
+      joined.boundaries()[d].empty() && joined.shape()[d] == local_shape[d] * mesh.size();
+  require(are_alike, [&] {
+    return fmt::format(
+        "all_to_all: expected Views of equal extents where split_dim is concat_dim, got {}",
+        to_string(joined));
+  });
+  Extents shape{mesh.size()};
+  for (const auto extent : local_shape) shape.push_back(extent);
+  const auto from = DTensorSpec(mesh.layout(), uniform(mesh, Shard(0)), shape, {}, "all_to_all");
+  return {from, with_placements(from, uniform(mesh, Shard(tensor_dim + 1)), "all_to_all")};
 }
 
 }  // namespace tessera::detail

@@ -22,15 +22,28 @@ struct Work {
   std::vector<Task> tasks;
 };
 
-void add_tasks(Work& work, const CopyLoop& loop, std::int64_t bytes_per_task) {
-  work.planes.push_back(make_planes(loop));
-  const auto items = work.planes.back().rows.items();
-  const auto tasks = std::clamp<std::int64_t>(loop.bytes() / bytes_per_task, 1, items);
-  for (std::int64_t t = 0; t < tasks; ++t)
-    work.tasks.push_back({work.planes.size() - 1, items * t / tasks, items * (t + 1) / tasks});
+Planes part_of(const Planes& planes, std::int64_t first_column, std::int64_t last_column) {
+  Planes part = planes;
+  part.source += first_column * planes.source_column_stride;
+  part.destination += first_column * planes.destination_column_stride;
+  part.columns = last_column - first_column;
+  return part;
 }
 
-/// Long runs in few rows are cut, so that every thread gets a part.
+/// Where there are fewer items than tasks wanted, columns are cut too.
+void add_tasks(Work& work, const Planes& planes, std::int64_t wanted) {
+  const auto items = planes.rows.items();
+  const auto cuts = std::clamp<std::int64_t>(wanted / items, 1, planes.columns);
+  const auto tasks = std::clamp<std::int64_t>(wanted / cuts, 1, items);
+  for (std::int64_t c = 0; c < cuts; ++c) {
+    for (std::int64_t t = 0; t < tasks; ++t)
+      work.tasks.push_back({work.planes.size(), items * t / tasks, items * (t + 1) / tasks});
+    work.planes.push_back(
+        part_of(planes, planes.columns * c / cuts, planes.columns * (c + 1) / cuts));
+  }
+}
+
+/// Long runs are cut, so that every thread gets a part.
 void add_loop(Work& work, const CopyLoop& loop, std::int64_t bytes_per_task) {
   const auto piece = std::max((bytes_per_task + 63) / 64 * 64, serial_bytes);
   for (std::int64_t begin = 0; begin < loop.run; begin += piece) {
@@ -38,7 +51,7 @@ void add_loop(Work& work, const CopyLoop& loop, std::int64_t bytes_per_task) {
     part.source += begin;
     part.destination += begin;
     part.run = std::min(piece, loop.run - begin);
-    add_tasks(work, part, bytes_per_task);
+    add_tasks(work, make_planes(part), part.bytes() / bytes_per_task);
   }
 }
 

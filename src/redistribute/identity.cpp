@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
 
-#include <fmt/format.h>
-
-#include <tessera/error/error.hpp>
 #include <tessera/placement/can_reduce.hpp>
 #include <tessera/redistribute/detail/elementwise.hpp>
 #include <tessera/redistribute/detail/number_types.hpp>
@@ -43,17 +40,10 @@ bool bool_identity(ReduceOp op) {
   return op == ReduceOp::product || op == ReduceOp::min || op == ReduceOp::band;
 }
 
-void check(const char* function, ReduceOp op, ElementType type) {
-  require(can_reduce(op, type.kind), [&] {
-    return fmt::format("{}: expected an element type that {} combines, got {}", function,
-                       to_string(op), to_string(type));
-  });
-}
-
 }  // namespace
 
 void fill_identity(const Execution& execution, ReduceOp op, const ArrayRef& destination) {
-  check("fill_identity", op, destination.type);
+  require_reducible("fill_identity", op, destination.type);
   const char* label = "tessera::detail::fill_identity";
   if (destination.type.kind == ElementKind::boolean)
     return for_each_element(execution, label, destination, Assign<bool>{bool_identity(op)});
@@ -63,7 +53,7 @@ void fill_identity(const Execution& execution, ReduceOp op, const ArrayRef& dest
 }
 
 void scale(const Execution& execution, const ArrayRef& array, std::int64_t factor) {
-  check("scale", ReduceOp::avg, array.type);
+  require_reducible("scale", ReduceOp::avg, array.type);
   with_number_type(array.type.kind, [&]<class T>(std::type_identity<T>) {
     for_each_element(execution, "tessera::detail::scale", array, Multiply<T>{factor});
   });

@@ -18,7 +18,7 @@ using Bytes =
                                                 Kokkos::DefaultExecutionSpace::memory_space>>;
 
 /// Strides of a dense array whose dims follow one another in memory as those of `array` do.
-Extents dense_strides(const ArrayRef& array) {
+[[maybe_unused]] Extents dense_strides(const ArrayRef& array) {
   Extents strides = Extents::filled(array.extents.size(), 1);
   std::vector<std::size_t> order(array.extents.size());
   std::iota(order.begin(), order.end(), 0);
@@ -33,7 +33,7 @@ Extents dense_strides(const ArrayRef& array) {
   return strides;
 }
 
-bool has_strides(const ArrayRef& array, const Extents& strides) {
+[[maybe_unused]] bool has_strides(const ArrayRef& array, const Extents& strides) {
   for (std::size_t d = 0; d < strides.size(); ++d)
     if (array.extents[d] != 1 && array.strides[d] != strides[d]) return false;
   return true;

@@ -24,6 +24,10 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
+bool contains(const std::vector<int>& mesh_dims, int mesh_dim) {
+  return std::ranges::find(mesh_dims, mesh_dim) != mesh_dims.end();
+}
+
 /// Coordinate 0 alone holds the value; the others hold the identity.
 bool keeps_on_first(ReduceOp op) {
   return op != ReduceOp::min && op != ReduceOp::max && op != ReduceOp::avg;
@@ -94,7 +98,7 @@ DTensorSpec reached(const DTensorSpec& source, const DTensorSpec& target, const 
   for (int k = 0; k < target.tensor_dims(); ++k) {
     std::vector<int> shares;
     for (const int d : source.split(at(k)).mesh_dims)
-      if (std::ranges::find(dims.made, d) != dims.made.end()) shares.push_back(d);
+      if (contains(dims.made, d)) shares.push_back(d);
     if (shares.empty()) continue;
     const bool is_alone = result.split(at(k)).mesh_dims.empty();
     result = split_further(result, k, shares);
@@ -140,11 +144,14 @@ Reduction cheapest_reduction(const DTensorSpec& source, const DTensorSpec& goal,
   return best;
 }
 
-/// Nothing but the reduced mesh dims changes, and these are replicated: reduce-scatter and gather
-/// are one all-reduce.
-bool is_all_reduce(const DTensorSpec& source, const DTensorSpec& goal,
-                   const std::vector<int>& reduced) {
-  return replicated_along(source, reduced) == goal;
+/// Nothing but the reduced mesh dims changes: scatter and gather together are one all-reduce or
+/// reduce-scatter.
+bool is_one_reduction(const DTensorSpec& source, const DTensorSpec& goal,
+                      const std::vector<int>& reduced) {
+  for (int d = 0; d < source.layout().ndim(); ++d)
+    if (!contains(reduced, d) && source.placements()[at(d)] != goal.placements()[at(d)])
+      return false;
+  return true;
 }
 
 std::int64_t divisor_of(const DTensorSpec& source, const std::vector<int>& reduced) {
@@ -173,7 +180,7 @@ std::vector<detail::PlannedStep> planned_steps(const DTensorSpec& source, const 
   scatter.to = *reduction.shares;
   scatter.first_only.clear();
   Hop gather{.from = *reduction.shares, .to = goal, .first_only = dims.first_only};
-  if (is_all_reduce(source, goal, dims.reduced))
+  if (is_one_reduction(source, goal, dims.reduced))
     return {{StepKind::reduce, false, {std::move(scatter), std::move(gather)}}};
   return {{StepKind::reduce, false, {std::move(scatter)}},
           {StepKind::exchange, false, {std::move(gather)}}};
@@ -190,14 +197,10 @@ std::optional<PartialTarget> partial_target_of(const DTensorSpec& source, const 
   return result;
 }
 
-void require_reducible(const Placements& placements, const std::vector<int>& mesh_dims,
-                       ElementType type, const char* function) {
+void require_reducible_along(const Placements& placements, const std::vector<int>& mesh_dims,
+                             ElementType type, const char* function) {
   for (const int d : mesh_dims)
-    if (placements[at(d)].is_partial())
-      require(can_reduce(placements[at(d)].op(), type.kind), [&] {
-        return fmt::format("{}: expected an element type that reduces by {}, got {}", function,
-                           to_string(placements[at(d)].op()), to_string(type));
-      });
+    if (placements[at(d)].is_partial()) require_reducible(function, placements[at(d)].op(), type);
 }
 
 }  // namespace
@@ -213,8 +216,8 @@ RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target,
                        to_string(source.shape()), to_string(target.shape()));
   });
   const auto dims = partial_dims(source.placements(), target.placements());
-  require_reducible(source.placements(), dims.reduced, type, function);
-  require_reducible(target.placements(), dims.made, type, function);
+  require_reducible_along(source.placements(), dims.reduced, type, function);
+  require_reducible_along(target.placements(), dims.made, type, function);
   auto data = std::make_shared<RedistributePlan::Data>();
   data->source = source;
   data->target = target;

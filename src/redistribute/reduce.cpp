@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include <tessera/error/error.hpp>
 #include <tessera/placement/can_reduce.hpp>
@@ -17,17 +16,14 @@ namespace tessera::detail {
 namespace {
 
 void check(ReduceOp op, ElementType type, std::size_t terms, std::int64_t divisor) {
-  require(can_reduce(op, type.kind), [&] {
-    return fmt::format("reduce: expected an element type that {} combines, got {}", to_string(op),
-                       to_string(type));
-  });
+  require_reducible("reduce", op, type);
   require(terms >= 1, "reduce: expected at least 1 term, got 0");
-  require(divisor == 1 || (divisor > 1 && (op == ReduceOp::sum || op == ReduceOp::avg) &&
-                           can_reduce(ReduceOp::avg, type.kind)),
-          [&] {
-            return fmt::format("reduce: expected divisor 1 for {} of {}, got {}", to_string(op),
-                               to_string(type), divisor);
-          });
+  const bool may_divide = divisor > 1 && (op == ReduceOp::sum || op == ReduceOp::avg) &&
+                          can_reduce(ReduceOp::avg, type.kind);
+  require(divisor == 1 || may_divide, [&] {
+    return "reduce: expected divisor 1 for " + to_string(op) + " of " + to_string(type) + ", got " +
+           std::to_string(divisor);
+  });
 }
 
 void launch(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,

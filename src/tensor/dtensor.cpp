@@ -33,10 +33,7 @@ void require_representable(const DTensorSpec& spec, const Extents& static_extent
     });
   }
   for (const auto& placement : spec.placements())
-    require(!placement.is_partial() || can_reduce(placement.op(), type.kind), [&] {
-      return fmt::format("{}: expected an element type that reduces by {}, got {}", function,
-                         to_string(placement.op()), to_string(type));
-    });
+    if (placement.is_partial()) require_reducible(function, placement.op(), type);
 }
 
 }  // namespace tessera::detail

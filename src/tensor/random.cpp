@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
+#include <string>
 
 #include <Random123/philox.h>
-#include <fmt/format.h>
 
 #include <tessera/error/error.hpp>
 #include <tessera/tensor/detail/launch.hpp>
@@ -128,25 +128,44 @@ void fill(const Execution& execution, Distribution distribution, Random random,
 template <class T>
 constexpr bool is_half = sizeof(T) == 2;
 
-[[noreturn]] void reject(Distribution distribution, ElementType type) {
-  throw InvalidArgument(fmt::format("{}: expected a floating or complex element type, got {}",
-                                    distribution == Distribution::uniform ? "rand" : "randn",
-                                    to_string(type)));
+using Half = Kokkos::Experimental::half_t;
+using Bhalf = Kokkos::Experimental::bhalf_t;
+
+bool can_draw(ElementKind kind) {
+  switch (kind) {
+    case ElementKind::float32:
+    case ElementKind::float64:
+    case ElementKind::complex64:
+    case ElementKind::complex128:
+      return true;
+    case ElementKind::float16:
+      return is_half<Half>;
+    case ElementKind::bfloat16:
+      return is_half<Bhalf>;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
 
+void require_random(Distribution distribution, ElementType type) {
+  require(can_draw(type.kind), [&] {
+    const std::string function = distribution == Distribution::uniform ? "rand" : "randn";
+    return function + ": expected a floating or complex element type, got " + to_string(type);
+  });
+}
+
 void fill_random(const Execution& execution, Distribution distribution, Random random,
                  const ArrayRef& destination, const Extents& global_shape,
                  const Extents& global_offset) {
+  require_random(distribution, destination.type);
   Piece piece{destination, row_major_strides(global_shape), 0};
   for (std::size_t d = 0; d < global_shape.size(); ++d)
     piece.first_index += global_offset[d] * piece.index_strides[d];
   const auto fill_with = [&]<class T, int Parts>() {
     if (destination.bytes() > 0) fill<T, Parts>(execution, distribution, random, piece);
   };
-  using Half = Kokkos::Experimental::half_t;
-  using Bhalf = Kokkos::Experimental::bhalf_t;
   switch (destination.type.kind) {
     case ElementKind::float32:
       return fill_with.template operator()<float, 1>();
@@ -157,15 +176,14 @@ void fill_random(const Execution& execution, Distribution distribution, Random r
     case ElementKind::complex128:
       return fill_with.template operator()<double, 2>();
     case ElementKind::float16:
-      if constexpr (is_half<Half>) return fill_with.template operator()<Half, 1>();
+      if constexpr (is_half<Half>) fill_with.template operator()<Half, 1>();
       break;
     case ElementKind::bfloat16:
-      if constexpr (is_half<Bhalf>) return fill_with.template operator()<Bhalf, 1>();
+      if constexpr (is_half<Bhalf>) fill_with.template operator()<Bhalf, 1>();
       break;
     default:
       break;
   }
-  reject(distribution, destination.type);
 }
 
 }  // namespace tessera::detail

@@ -63,10 +63,10 @@ DeviceMesh turned(const DeviceMesh& mesh) {
   return DeviceMesh::from_ranks(MPI_COMM_WORLD, {ranks.rbegin(), ranks.rend()}, mesh.shape());
 }
 
-std::vector<std::int64_t> descending_cuts(const DeviceMesh& mesh) {
-  std::vector<std::int64_t> cuts(static_cast<std::size_t>(mesh.size()) + 1, 5);
+/// One part of 6 rows and others of none, for a tensor of 5.
+std::vector<std::int64_t> cuts_beyond_the_end(const DeviceMesh& mesh) {
+  std::vector<std::int64_t> cuts(static_cast<std::size_t>(mesh.size()) + 1, 6);
   cuts.front() = 0;
-  cuts[cuts.size() - 2] = 6;
   return cuts;
 }
 
@@ -130,9 +130,9 @@ const std::vector<Case> cases{
      [](const Given& s) {
        from_local(Matrix("wrong", 9, 9), s.mesh, {Shard(0)}, {.shape = shape});
      }},
-    {"boundaries_that_are_no_cut", invalid_argument, "ascending positions from 0 to 5, got [0, ",
+    {"boundaries_that_are_no_cut", invalid_argument, "ascending positions from 0 to 5, got [0, 6",
      [](const Given& s) {
-       DTensorSpec(s.mesh.layout(), {Shard(0)}, shape, {descending_cuts(s.mesh), {}});
+       DTensorSpec(s.mesh.layout(), {Shard(0)}, shape, {cuts_beyond_the_end(s.mesh), {}});
      }},
     {"boundaries_of_other_dims", invalid_argument, "expected boundaries for 2 tensor dims, got 1",
      [](const Given& s) {

@@ -3,11 +3,13 @@
 #include <string>
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/detail/wait.hpp>
+#include <tessera/comm/runtime.hpp>
 #include <tessera/error/error.hpp>
 
 #include "groups.hpp"
@@ -124,6 +126,14 @@ TEST(Communicator, of_comm_self_has_one_rank) {
   EXPECT_EQ(communicator.size(), 1);
   EXPECT_EQ(communicator.node_map().node, std::vector{0});
   EXPECT_FALSE(communicator.is_oversubscribed());
+}
+
+TEST(Communicator, is_oversubscribed_where_ranks_outnumber_the_cores_of_their_machine) {
+  const auto communicator = world();
+  const auto cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (comm::node_local_rank() < cores) GTEST_SKIP() << "fewer ranks than cores";
+
+  EXPECT_TRUE(communicator.is_oversubscribed());
 }
 
 TEST(Communicator, rejects_comm_null) {

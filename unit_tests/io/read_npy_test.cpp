@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <tessera/io/npy.hpp>
-#include <tessera/tensor/clone.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/tensors.hpp"
@@ -71,25 +70,39 @@ const std::vector<Distribution> distributions{
     {{2, 2, 2}, {Shard(0), Replicate(), Shard(1)}},
 };
 
+/// Opening a file takes long where ranks share cores: what does not depend on the number of ranks
+/// runs on at most two.
+DeviceMesh small_mesh() {
+  return test::mesh_of({std::min(2, test::world_size())});
+}
+
 TEST(ReadNpy, gives_each_rank_its_piece_for_all_placements_orders_and_layouts) {
-  const std::vector<Extents> shapes{{12, 8}, {13, 7}, {5, 2}, {1, 1}, {3, 0}, {0, 4}};
+  const Extents shape{13, 7};
   const test::SharedPath shared;
-  for (const auto& shape : shapes)
-    for (const bool is_fortran_order : {false, true}) {
-      shared.write(iota_file<double>("<f8", shape, is_fortran_order));
-      for (const auto& [mesh_shape, placements] : distributions) {
-        const auto mesh = test::mesh_of(mesh_shape);
-        if (mesh.is_null()) continue;
-        const auto where = to_string(shape) + " as " + to_string(placements);
-        EXPECT_EQ(wrong_read<Matrix>(shared.path(), mesh, placements), "") << where;
-        EXPECT_EQ(wrong_read<LeftMatrix>(shared.path(), mesh, placements), "") << where;
-      }
+  for (const bool is_fortran_order : {false, true}) {
+    shared.write(iota_file<double>("<f8", shape, is_fortran_order));
+    for (const auto& [mesh_shape, placements] : distributions) {
+      const auto mesh = test::mesh_of(mesh_shape);
+      if (mesh.is_null()) continue;
+      EXPECT_EQ(wrong_read<Matrix>(shared.path(), mesh, placements), "") << to_string(placements);
+      EXPECT_EQ(wrong_read<LeftMatrix>(shared.path(), mesh, placements), "")
+          << to_string(placements);
     }
+  }
+}
+
+TEST(ReadNpy, reads_shapes_that_leave_ranks_without_elements) {
+  const test::SharedPath shared;
+  for (const auto& shape : {Extents{1, 1}, Extents{5, 2}, Extents{3, 0}, Extents{0, 4}}) {
+    shared.write(iota_file<double>("<f8", shape));
+    EXPECT_EQ(wrong_read<Matrix>(shared.path(), test::world_mesh(), {Shard(0)}), "")
+        << to_string(shape);
+  }
 }
 
 TEST(ReadNpy, reads_all_types_in_both_byte_orders) {
   const test::SharedPath shared;
-  const auto mesh = test::world_mesh();
+  const auto mesh = small_mesh();
   const Extents shape{5, 4};
   const auto check = [&]<class T>(T, const std::string& name) {
     const auto native = iota_file<T>("<" + name, shape);
@@ -121,7 +134,7 @@ TEST(ReadNpy, takes_any_byte_but_0_for_true) {
   shared.write(npy_header(dictionary("|b1", false, "(4,)")) + std::string("\0\1\2\xff", 4));
 
   const auto tensor =
-      read_npy<Kokkos::View<bool*, HostSpace>>(shared.path(), test::world_mesh(), {Replicate()});
+      read_npy<Kokkos::View<bool*, HostSpace>>(shared.path(), small_mesh(), {Replicate()});
 
   EXPECT_EQ(test::wrong_piece(tensor, [](const Extents& i) { return i[0] != 0; }), "");
 }
@@ -133,7 +146,7 @@ TEST(ReadNpy, reads_16_bit_floats) {
   shared.write(npy_header(dictionary("<f2", false, "(6,)")) + test::bytes_of(bits));
 
   const auto tensor =
-      read_npy<Kokkos::View<float*, HostSpace>>(shared.path(), test::world_mesh(), {Shard(0)});
+      read_npy<Kokkos::View<float*, HostSpace>>(shared.path(), small_mesh(), {Shard(0)});
 
   const auto expected = [&](const Extents& i) { return values[static_cast<std::size_t>(i[0])]; };
   EXPECT_EQ(test::wrong_piece(tensor, expected), "");
@@ -141,12 +154,13 @@ TEST(ReadNpy, reads_16_bit_floats) {
 
 TEST(ReadNpy, converts_on_the_way) {
   const test::SharedPath shared;
-  const auto mesh = test::world_mesh();
+  const auto mesh = small_mesh();
   shared.write(iota_file<std::int16_t>("<i2", {7, 3}));
 
   EXPECT_EQ(wrong_read<MatrixOf<std::int64_t>>(shared.path(), mesh, {Shard(0)}), "");
   EXPECT_EQ(wrong_read<MatrixOf<float>>(shared.path(), mesh, {Shard(0)}), "");
   EXPECT_EQ(wrong_read<MatrixOf<Kokkos::complex<double>>>(shared.path(), mesh, {Shard(1)}), "");
+  if (!test::is_on(mesh)) return;
   EXPECT_EQ(test::message_of<IoError>(
                 [&] { read_npy<MatrixOf<std::int8_t>>(shared.path(), mesh, {Shard(0)}); }),
             "read_npy: '" + shared.path() +
@@ -155,7 +169,7 @@ TEST(ReadNpy, converts_on_the_way) {
 
 TEST(ReadNpy, reads_versions_2_and_3_and_what_python_may_write) {
   const test::SharedPath shared;
-  const auto mesh = test::world_mesh();
+  const auto mesh = small_mesh();
   const auto file = iota_file<double>("<f8", {2, 3});
   const auto data = file.substr(file.size() - 48);
   const std::string text = dictionary("<f8", false, "(2, 3)");
@@ -177,7 +191,7 @@ TEST(ReadNpy, reads_versions_2_and_3_and_what_python_may_write) {
 
 TEST(ReadNpy, reads_0_1_and_8_dims) {
   const test::SharedPath shared;
-  const auto mesh = test::world_mesh();
+  const auto mesh = small_mesh();
 
   shared.write(iota_file<double>("<f8", {}));
   const auto scalar = read_npy<Kokkos::View<double, HostSpace>>(shared.path(), mesh);
@@ -187,7 +201,9 @@ TEST(ReadNpy, reads_0_1_and_8_dims) {
   const auto cube =
       read_npy<Kokkos::View<double********, HostSpace>>(shared.path(), mesh, {Shard(3)});
 
-  EXPECT_EQ(item(scalar), 0.0);
+  if (test::is_on(mesh)) {
+    EXPECT_EQ(scalar.to_local()(), 0.0);
+  }
   EXPECT_EQ(test::wrong_iota(vector), "");
   EXPECT_EQ(test::wrong_iota(cube), "");
 }
@@ -206,7 +222,7 @@ TEST(ReadNpy, fills_views_with_static_extents) {
   shared.write(iota_file<double>("<f8", {9, 3}));
 
   const auto tensor = read_npy<Kokkos::View<double* [3], LayoutLeft, HostSpace>>(
-      shared.path(), test::world_mesh(), {Shard(0)});
+      shared.path(), small_mesh(), {Shard(0)});
 
   EXPECT_EQ(test::wrong_iota(tensor), "");
 }

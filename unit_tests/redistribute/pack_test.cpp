@@ -117,6 +117,22 @@ TEST(Copy, cuts_one_long_run_among_the_threads) {
   }
 }
 
+TEST(Copy, cuts_few_long_rows_among_the_threads) {
+  std::mt19937 generator(7);
+  for (const auto from : {Layout::left, Layout::right, Layout::strided}) {
+    const Extents extents{3, 30001};
+    Pair pair(generator, extents, opaque(4));
+    pair.source = TestArray(generator, opaque(4), extents, from);
+    pair.destination = TestArray(generator, opaque(4), extents, Layout::strided);
+    pair.source.randomise(generator);
+    const auto expected = pair.expected();
+
+    detail::copy(Execution(), pair.source.ref(), pair.destination.ref());
+
+    EXPECT_EQ(pair.destination.memory(), expected) << static_cast<int>(from);
+  }
+}
+
 TEST(Copy, repeats_an_element_whose_stride_is_zero) {
   double source = 7;
   std::vector<double> destination(12);

@@ -374,7 +374,7 @@ TEST(ReduceOnce, says_what_it_expected) {
   EXPECT_EQ(message([] {
               reduced<float>(ReduceOp::band, {1, 2});
             }),
-            "reduce: expected an element type that band combines, got float32");
+            "reduce: expected an element type that reduces by band, got float32");
   EXPECT_EQ(message([] {
               reduced<float>(ReduceOp::max, {1, 2}, 2);
             }),

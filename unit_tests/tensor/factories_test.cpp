@@ -193,6 +193,39 @@ TEST(Factories, zero_dimensional_tensor_works_everywhere) {
 }
 
 // T14
+TEST(Factories, views_without_dynamic_extents_work_off_the_mesh_too) {
+  using Scalar = Kokkos::View<double, Kokkos::HostSpace>;
+  using Three = Kokkos::View<double[3], Kokkos::HostSpace>;
+  for (const auto& mesh : lines()) {
+    const auto scalar = rand<Scalar>(mesh, {Replicate()}, {});
+    const auto drawn = rand<Three>(mesh, {Replicate()}, {3});
+    const auto index = iota<Three>(mesh, {Replicate()}, {3});
+    const auto copy = clone(ones<Three>(mesh, {Replicate()}, {3}));
+    const auto whole = full_tensor(index);
+
+    EXPECT_EQ(drawn.to_local().data() != nullptr, is_on(mesh));
+    if (!is_on(mesh)) continue;
+    EXPECT_EQ(item(scalar), drawn.to_local()(0));
+    EXPECT_EQ(wrong_iota(index), "");
+    EXPECT_EQ(wrong_whole(whole, {3}, GlobalIndex({3})), "");
+    EXPECT_EQ(wrong_piece(copy, constant(1)), "");
+  }
+}
+
+TEST(Factories, random_integers_are_invalid_also_where_the_piece_is_empty) {
+  using Integers = Kokkos::View<int*, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  for (const auto& mesh : lines()) {
+    const auto uniform =
+        message_of<InvalidArgument>([&] { rand<Integers>(mesh, {Shard(0)}, {1}); });
+    const auto normal =
+        message_of<InvalidArgument>([&] { randn<Integers>(mesh, {Shard(0)}, {0}); });
+
+    EXPECT_EQ(uniform, "rand: expected a floating or complex element type, got int32");
+    EXPECT_EQ(normal, "randn: expected a floating or complex element type, got int32");
+  }
+}
+
+// T14
 TEST(Factories, extents_0_and_1_work_everywhere) {
   for (const auto& mesh : lines()) {
     for (const Extents& global : {Extents{0, 4}, Extents{4, 0}, Extents{0, 0}, Extents{1, 1},

@@ -13,4 +13,8 @@ namespace tessera {
 /// opaque. Bit ops: integers and bool.
 bool can_reduce(ReduceOp op, ElementKind kind);
 
+/// Errors: InvalidArgument unless can_reduce: "all_reduce: expected an element type that reduces by
+/// band, got float32".
+void require_reducible(const char* function, ReduceOp op, ElementType type);
+
 }  // namespace tessera

@@ -21,14 +21,15 @@ Extents shape_on(const DeviceMesh& mesh, int root, const Extents& mine, const ch
 void require_distributable(const DeviceMesh& mesh, const Placements& placements, int src_rank);
 
 template <class V>
-auto distribute_tensor(const Execution& execution, const V& view, const DeviceMesh& mesh, const Placements& placements,
-                       const Distribute& options) {
+auto distribute_tensor(const Execution& execution, const V& view, const DeviceMesh& mesh,
+                       const Placements& placements, const Distribute& options,
+                       const char* operation = "tessera::distribute_tensor") {
   using Result = AllocatableView<V>;
-  constexpr const char* operation = "tessera::distribute_tensor";
   constexpr const char* function = "distribute_tensor";
   require_distributable(mesh, placements, options.src_rank);
   Extents shape = extents_of(view);
-  if (!options.each_rank && mesh.coordinate()) shape = shape_on(mesh, options.src_rank, shape, operation);
+  if (!options.each_rank && mesh.coordinate())
+    shape = shape_on(mesh, options.src_rank, shape, operation);
   const DTensorSpec target(mesh.layout(), placements, shape, {}, function);
   require_representable<Result>(target, function);
   auto result = allocate_dtensor<Result>(mesh, target, operation);
@@ -36,7 +37,8 @@ auto distribute_tensor(const Execution& execution, const V& view, const DeviceMe
   auto source = array_ref(view);
   auto destination = array_ref(result.to_local());
   auto move = [&](const DTensorSpec& from, const DTensorSpec& to) {
-    cached_redistributor(mesh, from, to, source.type, {}, function).execute(execution, source, destination, operation);
+    cached_redistributor(mesh, from, to, source.type, {}, function)
+        .execute(execution, source, destination, operation);
   };
   if (options.each_rank) {
     move(DTensorSpec(mesh.layout(), all_replicate(mesh), shape), target);
@@ -47,28 +49,31 @@ auto distribute_tensor(const Execution& execution, const V& view, const DeviceMe
     source.extents = {mesh.rank() == options.src_rank ? 1 : 0};
     destination.extents = {1};
     source.strides = destination.strides = {1};
-    move(whole_on(mesh.layout(), {1}, options.src_rank), DTensorSpec(mesh.layout(), all_replicate(mesh), {1}));
+    move(whole_on(mesh.layout(), {1}, options.src_rank),
+         DTensorSpec(mesh.layout(), all_replicate(mesh), {1}));
   }
   return result;
 }
 
 }  // namespace detail
 
-/// Distributes the data of mesh rank options.src_rank, in one exchange. The View of that rank alone needs extents.
+/// Distributes the data of mesh rank options.src_rank, in one exchange. The View of that rank alone
+/// needs extents.
 ///
-/// With options.each_rank every rank has the whole data and keeps its slice: no communication. Placements left out: all Replicate.
-/// The result has memory of its own, in a View type as redistribute's. Off the mesh it is empty.
-/// Collective over the mesh: the shape is broadcast (metadata), then one exchange.
-/// Errors: InvalidArgument for a Partial, placements that do not fit, a src_rank off the mesh; the same on every rank.
+/// With options.each_rank every rank has the whole data and keeps its slice: no communication.
+/// Placements left out: all Replicate. The result has memory of its own, in a View type as
+/// redistribute's. Off the mesh it is empty. Collective over the mesh: the shape is broadcast
+/// (metadata), then one exchange. Errors: InvalidArgument for a Partial, placements that do not
+/// fit, a src_rank off the mesh; the same on every rank.
 template <detail::AnyView V>
 auto distribute_tensor(const V& view, const DeviceMesh& mesh, const Placements& placements,
                        const Distribute& options = {}) {
   return detail::distribute_tensor(Execution(), view, mesh, placements, options);
 }
 template <class Exec, detail::AnyView V>
-  requires Kokkos::is_execution_space_v<Exec>
-auto distribute_tensor(const Exec& exec, const V& view, const DeviceMesh& mesh, const Placements& placements,
-                       const Distribute& options = {}) {
+requires Kokkos::is_execution_space_v<Exec>
+auto distribute_tensor(const Exec& exec, const V& view, const DeviceMesh& mesh,
+                       const Placements& placements, const Distribute& options = {}) {
   return detail::distribute_tensor(Execution(exec), view, mesh, placements, options);
 }
 
@@ -78,13 +83,16 @@ auto distribute_tensor(const V& view, const DeviceMesh& mesh) {
 }
 
 template <detail::AnyView V>
-auto distribute_tensor(const V& view, const Placements& placements, const Distribute& options = {}) {
+auto distribute_tensor(const V& view, const Placements& placements,
+                       const Distribute& options = {}) {
   return distribute_tensor(view, default_device_mesh("distribute_tensor"), placements, options);
 }
 template <class Exec, detail::AnyView V>
-  requires Kokkos::is_execution_space_v<Exec>
-auto distribute_tensor(const Exec& exec, const V& view, const Placements& placements, const Distribute& options = {}) {
-  return distribute_tensor(exec, view, default_device_mesh("distribute_tensor"), placements, options);
+requires Kokkos::is_execution_space_v<Exec>
+auto distribute_tensor(const Exec& exec, const V& view, const Placements& placements,
+                       const Distribute& options = {}) {
+  return distribute_tensor(exec, view, default_device_mesh("distribute_tensor"), placements,
+                           options);
 }
 
 template <detail::AnyView V>

@@ -20,11 +20,13 @@ using RedistributedView =
 /// Moves the data of a piece. Collective over the mesh; returns at once off it.
 template <class Source, class Destination>
 void move_piece(const Execution& execution, const DeviceMesh& mesh, const DTensorSpec& source_spec,
-                const DTensorSpec& target_spec, const Source& source, const Destination& destination,
-                const RedistributeOptions& options, const char* operation, const char* function) {
+                const DTensorSpec& target_spec, const Source& source,
+                const Destination& destination, const RedistributeOptions& options,
+                const char* operation, const char* function) {
   if (!mesh.coordinate()) return;
   constexpr auto type = element_type<typename Destination::value_type>();
-  const auto redistributor = cached_redistributor(mesh, source_spec, target_spec, type, options, function);
+  const auto redistributor =
+      cached_redistributor(mesh, source_spec, target_spec, type, options, function);
   redistributor.execute(execution, array_ref(source), array_ref(destination), operation);
 }
 
@@ -40,8 +42,8 @@ auto redistribute(const Execution& execution, const DTensor<V>& tensor, const DT
     if (target == tensor.spec()) return tensor;
   const auto& mesh = tensor.device_mesh();
   require<MeshMismatch>(target.layout() == mesh.layout(), [&] {
-    return std::string(function) + ": expected a spec on the tensor's mesh " + to_string(mesh) + ", got one on mesh " +
-           to_string(target.layout());
+    return std::string(function) + ": expected a spec on the tensor's mesh " + to_string(mesh) +
+           ", got one on mesh " + to_string(target.layout());
   });
   auto result = allocate_dtensor<Result>(mesh, target, "tessera::redistribute");
   move_piece(execution, mesh, tensor.spec(), target, tensor.to_local(), result.to_local(), options,
@@ -50,64 +52,76 @@ auto redistribute(const Execution& execution, const DTensor<V>& tensor, const DT
 }
 
 template <class V, class W>
-void redistribute_into(const Execution& execution, const DTensor<W>& destination, const DTensor<V>& tensor,
-                       const RedistributeOptions& options) {
-  static_assert(!std::is_const_v<typename W::value_type>, "expected a destination that can be written");
+void redistribute_into(const Execution& execution, const DTensor<W>& destination,
+                       const DTensor<V>& tensor, const RedistributeOptions& options) {
+  static_assert(!std::is_const_v<typename W::value_type>,
+                "expected a destination that can be written");
   static_assert(std::is_same_v<typename W::value_type, std::remove_const_t<typename V::value_type>>,
                 "redistribute moves elements as they are: expected the same element type");
   const auto& mesh = tensor.device_mesh();
   require<MeshMismatch>(destination.device_mesh() == mesh, [&] {
-    return "redistribute_into: expected a destination on the source's mesh " + to_string(mesh) + ", got mesh " +
-           to_string(destination.device_mesh());
+    return "redistribute_into: expected a destination on the source's mesh " + to_string(mesh) +
+           ", got mesh " + to_string(destination.device_mesh());
   });
-  move_piece(execution, mesh, tensor.spec(), destination.spec(), tensor.to_local(), destination.to_local(), options,
-             "tessera::redistribute", "redistribute_into");
+  move_piece(execution, mesh, tensor.spec(), destination.spec(), tensor.to_local(),
+             destination.to_local(), options, "tessera::redistribute", "redistribute_into");
 }
 
 }  // namespace detail
 
-/// The same global values under other placements. The general form is redistribute<Out>([exec,] tensor, target, options).
+/// The same global values under other placements. The general form is redistribute<Out>([exec,]
+/// tensor, target, options).
 ///
-/// `target`: placements (boundaries stay where a tensor dim is split by the same mesh dims in the same order, else the chunk rule), or a
-/// spec with boundaries of its own. All transitions between Shard, Replicate and Partial, even or not, in at most two exchanges.
-/// Result:     DTensor<V> with exactly V where V is managed, non-const and LayoutLeft or LayoutRight; otherwise const and unmanaged are
-///             dropped and LayoutStride becomes LayoutRight. Out asks for another View type. If the spec stays and the result has type
-///             V, it is the same memory.
-/// Collective: over the mesh. With an execution space instance, work is ordered on it and not fenced at the end; without, there is a
+/// `target`: placements (boundaries stay where a tensor dim is split by the same mesh dims in the
+/// same order, else the chunk rule), or a spec with boundaries of its own. All transitions between
+/// Shard, Replicate and Partial, even or not, in at most two exchanges. Result:     DTensor<V> with
+/// exactly V where V is managed, non-const and LayoutLeft or LayoutRight; otherwise const and
+/// unmanaged are
+///             dropped and LayoutStride becomes LayoutRight. Out asks for another View type. If the
+///             spec stays and the result has type V, it is the same memory.
+/// Collective: over the mesh. With an execution space instance, work is ordered on it and not
+/// fenced at the end; without, there is a
 ///             global fence before and the result is complete. Off the mesh: an empty tensor.
-/// Errors:     InvalidArgument for placements that do not fit mesh and tensor, an op the element type cannot reduce, a static extent that
-///             would change; MeshMismatch for a spec on another mesh; MpiError. The same on every rank.
+/// Errors:     InvalidArgument for placements that do not fit mesh and tensor, an op the element
+/// type cannot reduce, a static extent that
+///             would change; MeshMismatch for a spec on another mesh; MpiError. The same on every
+///             rank.
 template <class Out = void, class V>
-auto redistribute(const DTensor<V>& tensor, const DTensorSpec& target, const RedistributeOptions& options = {}) {
+auto redistribute(const DTensor<V>& tensor, const DTensorSpec& target,
+                  const RedistributeOptions& options = {}) {
   return detail::redistribute<Out>(Execution(), tensor, target, options, "redistribute");
 }
 template <class Out = void, class V>
-auto redistribute(const DTensor<V>& tensor, const Placements& target, const RedistributeOptions& options = {}) {
+auto redistribute(const DTensor<V>& tensor, const Placements& target,
+                  const RedistributeOptions& options = {}) {
   return redistribute<Out>(tensor, with_placements(tensor.spec(), target, "redistribute"), options);
 }
 template <class Out = void, class Exec, class V>
-  requires Kokkos::is_execution_space_v<Exec>
+requires Kokkos::is_execution_space_v<Exec>
 auto redistribute(const Exec& exec, const DTensor<V>& tensor, const DTensorSpec& target,
                   const RedistributeOptions& options = {}) {
   return detail::redistribute<Out>(Execution(exec), tensor, target, options, "redistribute");
 }
 template <class Out = void, class Exec, class V>
-  requires Kokkos::is_execution_space_v<Exec>
+requires Kokkos::is_execution_space_v<Exec>
 auto redistribute(const Exec& exec, const DTensor<V>& tensor, const Placements& target,
                   const RedistributeOptions& options = {}) {
-  return redistribute<Out>(exec, tensor, with_placements(tensor.spec(), target, "redistribute"), options);
+  return redistribute<Out>(exec, tensor, with_placements(tensor.spec(), target, "redistribute"),
+                           options);
 }
 
-/// redistribute into the memory of `destination`, whose spec is the target. The two tensors do not overlap unless they are the same.
+/// redistribute into the memory of `destination`, whose spec is the target. The two tensors do not
+/// overlap unless they are the same.
 ///
-/// Collective over the mesh. Errors: as redistribute; MeshMismatch for tensors on different meshes; InvalidArgument for shapes that differ.
+/// Collective over the mesh. Errors: as redistribute; MeshMismatch for tensors on different meshes;
+/// InvalidArgument for shapes that differ.
 template <class W, class V>
 void redistribute_into(const DTensor<W>& destination, const DTensor<V>& tensor,
                        const RedistributeOptions& options = {}) {
   detail::redistribute_into(Execution(), destination, tensor, options);
 }
 template <class Exec, class W, class V>
-  requires Kokkos::is_execution_space_v<Exec>
+requires Kokkos::is_execution_space_v<Exec>
 void redistribute_into(const Exec& exec, const DTensor<W>& destination, const DTensor<V>& tensor,
                        const RedistributeOptions& options = {}) {
   detail::redistribute_into(Execution(exec), destination, tensor, options);
@@ -118,7 +132,8 @@ namespace detail {
 /// Placements with every Partial turned into Replicate.
 Placements reduced_placements(const Placements& placements);
 Placements all_replicate(const DeviceMesh& mesh);
-/// The spec in which mesh rank `owner` holds the whole tensor and the others nothing. Expects at least one tensor dim.
+/// The spec in which mesh rank `owner` holds the whole tensor and the others nothing. Expects at
+/// least one tensor dim.
 DTensorSpec whole_on(const MeshLayout& layout, const Extents& shape, int owner);
 void require_mesh_rank(const DeviceMesh& mesh, int mesh_rank, const char* function);
 
@@ -129,31 +144,36 @@ auto gather_to(const Execution& execution, const DTensor<V>& tensor, int mesh_ra
   require_mesh_rank(mesh, mesh_rank, "gather_to");
   constexpr bool is_static = V::rank() == 0 || V::rank_dynamic() == 0;
   if constexpr (is_static) {
-    const auto whole = detail::redistribute<void>(execution, tensor, with_placements(tensor.spec(), all_replicate(mesh), "gather_to"), {}, "gather_to");
+    const auto whole = detail::redistribute<void>(
+        execution, tensor, with_placements(tensor.spec(), all_replicate(mesh), "gather_to"), {},
+        "gather_to");
     return mesh.rank() == mesh_rank ? Result(whole.to_local()) : Result();
   } else {
     const auto target = whole_on(mesh.layout(), tensor.shape(), mesh_rank);
     Result result;
     if (mesh.rank() == mesh_rank) result = allocate<Result>(tensor.shape(), "tessera::gather_to");
-    move_piece(execution, mesh, tensor.spec(), target, tensor.to_local(), result, {}, "tessera::gather_to", "gather_to");
+    move_piece(execution, mesh, tensor.spec(), target, tensor.to_local(), result, {},
+               "tessera::gather_to", "gather_to");
     return result;
   }
 }
 
 }  // namespace detail
 
-/// Reduces every Partial to Replicate; other placements stay. Collective over the mesh. Errors: as redistribute.
+/// Reduces every Partial to Replicate; other placements stay. Collective over the mesh. Errors: as
+/// redistribute.
 template <class V>
 auto reduce_partial(const DTensor<V>& tensor) {
   return redistribute(tensor, detail::reduced_placements(tensor.placements()));
 }
 template <class Exec, class V>
-  requires Kokkos::is_execution_space_v<Exec>
+requires Kokkos::is_execution_space_v<Exec>
 auto reduce_partial(const Exec& exec, const DTensor<V>& tensor) {
   return redistribute(exec, tensor, detail::reduced_placements(tensor.placements()));
 }
 
-/// The whole tensor as a View on every rank of the mesh (its own memory if it was all Replicate). Collective over the mesh.
+/// The whole tensor as a View on every rank of the mesh (its own memory if it was all Replicate).
+/// Collective over the mesh.
 ///
 /// Errors: as redistribute.
 template <class V>
@@ -161,12 +181,13 @@ auto full_tensor(const DTensor<V>& tensor) {
   return redistribute(tensor, detail::all_replicate(tensor.device_mesh())).to_local();
 }
 template <class Exec, class V>
-  requires Kokkos::is_execution_space_v<Exec>
+requires Kokkos::is_execution_space_v<Exec>
 auto full_tensor(const Exec& exec, const DTensor<V>& tensor) {
   return redistribute(exec, tensor, detail::all_replicate(tensor.device_mesh())).to_local();
 }
 
-/// The whole tensor as a View on one mesh rank; an empty View on the others. Collective over the mesh.
+/// The whole tensor as a View on one mesh rank; an empty View on the others. Collective over the
+/// mesh.
 ///
 /// Errors: InvalidArgument for a rank off the mesh; as redistribute.
 template <class V>
@@ -174,7 +195,7 @@ auto gather_to(const DTensor<V>& tensor, int mesh_rank) {
   return detail::gather_to(Execution(), tensor, mesh_rank);
 }
 template <class Exec, class V>
-  requires Kokkos::is_execution_space_v<Exec>
+requires Kokkos::is_execution_space_v<Exec>
 auto gather_to(const Exec& exec, const DTensor<V>& tensor, int mesh_rank) {
   return detail::gather_to(Execution(exec), tensor, mesh_rank);
 }

@@ -10,8 +10,8 @@
 
 namespace tessera {
 
-/// A plan bound to this rank of a mesh, with the scratch memory it needs: nothing is allocated once it has run. A shared handle; one
-/// execution at a time. It does not keep the mesh alive.
+/// A plan bound to this rank of a mesh, with the scratch memory it needs: nothing is allocated once
+/// it has run. A shared handle; one execution at a time. It does not keep the mesh alive.
 class Redistributor {
  public:
   /// Made by RedistributePlan::bind.
@@ -19,20 +19,24 @@ class Redistributor {
 
   const RedistributePlan& plan() const;
 
-  /// Moves the piece `source` of the plan's source into the piece `destination` of its target; the Views do not overlap.
+  /// Moves the piece `source` of the plan's source into the piece `destination` of its target; the
+  /// Views do not overlap.
   ///
-  /// Collective over the mesh. With an execution space instance work is ordered on it, and the caller fences; without one, it is complete
-  /// on return. Returns at once off the mesh.
-  /// Errors: InvalidArgument, on this rank, for a View that is not this rank's piece or of another element type; MpiError.
+  /// Collective over the mesh. With an execution space instance work is ordered on it, and the
+  /// caller fences; without one, it is complete on return. Returns at once off the mesh. Errors:
+  /// InvalidArgument, on this rank, for a View that is not this rank's piece or of another element
+  /// type; MpiError.
   template <class Source, class Destination>
   void execute(const Source& source, const Destination& destination) const {
-    static_assert(!std::is_const_v<typename Destination::value_type>, "expected a View that can be written");
+    static_assert(!std::is_const_v<typename Destination::value_type>,
+                  "expected a View that can be written");
     execute(Execution(), array_ref(source), array_ref(destination), "tessera::redistribute");
   }
   template <class Exec, class Source, class Destination>
-    requires Kokkos::is_execution_space_v<Exec>
+  requires Kokkos::is_execution_space_v<Exec>
   void execute(const Exec& exec, const Source& source, const Destination& destination) const {
-    static_assert(!std::is_const_v<typename Destination::value_type>, "expected a View that can be written");
+    static_assert(!std::is_const_v<typename Destination::value_type>,
+                  "expected a View that can be written");
     execute(Execution(exec), array_ref(source), array_ref(destination), "tessera::redistribute");
   }
 
@@ -47,9 +51,11 @@ class Redistributor {
 
 namespace detail {
 
-/// The Redistributor of (source, target, type, options), made at first use and kept with the mesh. All ranks hit or miss together.
-Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source, const DTensorSpec& target,
-                                          ElementType type, const RedistributeOptions& options, const char* function);
+/// The Redistributor of (source, target, type, options), made at first use and kept with the mesh.
+/// All ranks hit or miss together.
+Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source,
+                                   const DTensorSpec& target, ElementType type,
+                                   const RedistributeOptions& options, const char* function);
 
 }  // namespace detail
 }  // namespace tessera

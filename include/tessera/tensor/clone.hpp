@@ -16,7 +16,7 @@ auto clone(const Execution& execution, const DTensor<V>& tensor) {
   using Result = AllocatableView<V>;
   execution.fence("tessera::clone: before reading the source");
   auto result = allocate_dtensor<Result>(tensor.device_mesh(), tensor.spec(), "tessera::clone");
-  if (result.to_local().size() > 0)
+  if (tensor.device_mesh().coordinate() && result.to_local().size() > 0)
     Kokkos::deep_copy(execution.instance<memory_space<V>>(), result.to_local(), tensor.to_local());
   finish(execution, "clone");
   return result;

@@ -45,7 +45,8 @@ DTensor<V> make_full(const Execution& execution, const DeviceMesh& mesh,
                      const typename V::value_type& value, const char* function) {
   auto result = make_empty<V>(mesh, placements, shape, function);
   const auto& view = result.to_local();
-  if (view.size() > 0) Kokkos::deep_copy(execution.instance<memory_space<V>>(), view, value);
+  if (mesh.coordinate() && view.size() > 0)
+    Kokkos::deep_copy(execution.instance<memory_space<V>>(), view, value);
   finish(execution, function);
   return result;
 }
@@ -54,8 +55,9 @@ template <class V>
 DTensor<V> make_random(const Execution& execution, const DeviceMesh& mesh,
                        const Placements& placements, const Extents& shape,
                        Distribution distribution, Random random, const char* function) {
+  require_random(distribution, element_type<typename V::value_type>());
   auto result = make_empty<V>(mesh, placements, shape, function);
-  if (result.to_local().size() > 0)
+  if (mesh.coordinate() && result.to_local().size() > 0)
     fill_random(execution, distribution, random, array_ref(result.to_local()), shape,
                 result.global_offset());
   finish(execution, function);

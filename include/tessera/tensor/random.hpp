@@ -31,12 +31,14 @@ namespace detail {
 
 enum class Distribution { uniform, normal };
 
+/// Throws InvalidArgument unless numbers of `type` can be drawn: float32, float64, complex64,
+/// complex128, and 16-bit floats where the backend has them. The same on every rank.
+void require_random(Distribution distribution, ElementType type);
+
 /// Fills `destination`, the piece at `global_offset` of a tensor of `global_shape`. Ordered on
 /// `execution`, not fenced.
 ///
-/// Uniform numbers lie in [0, 1). Kinds: float32, float64, complex64, complex128, and 16-bit floats
-/// where the backend has them. Errors:  InvalidArgument for another kind: "rand: expected a
-/// floating or complex element type, got int32".
+/// Uniform numbers lie in [0, 1). Errors: as require_random.
 void fill_random(const Execution& execution, Distribution distribution, Random random,
                  const ArrayRef& destination, const Extents& global_shape,
                  const Extents& global_offset);

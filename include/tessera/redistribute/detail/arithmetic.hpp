@@ -66,12 +66,12 @@ struct Product {
 /// The sign, also of zero. Unlike signbit, copysign vectorises; devices have none for long double.
 template <class T>
 KOKKOS_FUNCTION bool is_negative(T value) {
-  if constexpr (std::is_same_v<T, long double>)
-    return T{1} / value < T{0};
-  else if constexpr (std::is_floating_point_v<T>)
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     return Kokkos::copysign(T{1}, value) < T{0};
-  else
+  else if constexpr (sizeof(T) == 2)
     return Kokkos::copysign(1.0f, static_cast<float>(value)) < 0.0f;
+  else
+    return T{1} / value < T{0};
 }
 
 /// NaN wins, -0 < +0.

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the library costs besides moving data, on one rank.
+#include <benchmark/benchmark.h>
+
+#include <tessera/tessera.hpp>
+
+namespace {
+
+using namespace tessera;
+using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+
+const DeviceMesh& world() {
+  static const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  return mesh;
+}
+
+void from_local_with_known_shape(benchmark::State& state) {
+  const Matrix view("view", 4, 4);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(from_local(view, world(), {Shard(0)}, {.shape = {4, 4}}));
+}
+BENCHMARK(from_local_with_known_shape);
+
+void local_map_of_the_identity(benchmark::State& state) {
+  const auto tensor = zeros<Matrix>(world(), {Shard(0)}, {4, 4});
+  const auto identity = local_map([](const Matrix& view) { return view; }, like_input(0));
+  for (auto _ : state) benchmark::DoNotOptimize(identity(tensor));
+}
+BENCHMARK(local_map_of_the_identity);
+
+void redistribute_with_cached_plan(benchmark::State& state) {
+  const auto rows = zeros<Matrix>(world(), {Shard(0)}, {4, 4});
+  const auto columns = zeros<Matrix>(world(), {Shard(1)}, {4, 4});
+  for (auto _ : state) redistribute_into(columns, rows);
+}
+BENCHMARK(redistribute_with_cached_plan);
+
+void make_plan_on_64x64_ranks(benchmark::State& state) {
+  const MeshLayout layout({64, 64});
+  const DTensorSpec from(layout, {Shard(0), Shard(1)}, {1000, 999, 512});
+  const DTensorSpec to(layout, {Shard(1), Shard(2)}, {1000, 999, 512});
+  for (auto _ : state)
+    benchmark::DoNotOptimize(make_plan(from, to, element_type<double>()).steps(2017));
+}
+BENCHMARK(make_plan_on_64x64_ranks);
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ScopeGuard guard(argc, argv);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

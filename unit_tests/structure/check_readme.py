@@ -1,0 +1,11 @@
+# SPDX-FileCopyrightText: 2026 Tessera authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks that the program in README.md is examples/readme/readme.cpp. Argument: the project's root."""
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1])
+shown = re.search(r"```cpp\n(.*?)```", (root / "README.md").read_text(), re.S).group(1)
+built = (root / "examples/readme/readme.cpp").read_text()
+sys.exit(0 if built.endswith(shown) else "README.md shows another program than examples/readme/readme.cpp")
