@@ -1,20 +1,22 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
+
 #include <tessera/tessera.hpp>
 using namespace tessera;
 using Matrix = Kokkos::View<double**>;
 
 Kokkos::View<double*> column_sums(Matrix rows) {  // sees the rows of one rank
   Kokkos::View<double*> sums("sums", rows.extent(1));
-  Kokkos::parallel_for(rows.extent(1), KOKKOS_LAMBDA(std::size_t j) {
-    for (std::size_t i = 0; i < rows.extent(0); ++i) sums(j) += rows(i, j);
-  });
+  Kokkos::parallel_for(
+      rows.extent(1), KOKKOS_LAMBDA(std::size_t j) {
+        for (std::size_t i = 0; i < rows.extent(0); ++i) sums(j) += rows(i, j);
+      });
   return sums;
 }
 
 int main(int argc, char** argv) {
-  ScopeGuard guard(argc, argv);                                      // MPI and Kokkos
+  ScopeGuard guard(argc, argv);  // MPI and Kokkos
   auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
   auto x = rand<Matrix>(mesh, {Shard(0)}, {1000, 8}, {.seed = 42});  // the same on any mesh
   auto sums = local_map(column_sums, {Partial()})(x);                // a term of a sum everywhere

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <ostream>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -45,6 +47,10 @@ Extents column_major_strides(const Extents& shape) {
   auto strides = Extents::filled(shape.size(), 1);
   for (std::size_t d = 1; d < shape.size(); ++d) strides[d] = strides[d - 1] * shape[d - 1];
   return strides;
+}
+
+std::ostream& operator<<(std::ostream& out, const Extents& value) {
+  return out << to_string(value);
 }
 
 }  // namespace tessera

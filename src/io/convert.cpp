@@ -95,8 +95,9 @@ constexpr Conversion conversion() {
 
 template <std::size_t... i>
 constexpr auto make_conversions(std::index_sequence<i...>) {
-  return std::array{conversion<std::tuple_element_t<i / types, Types>,
-                               std::tuple_element_t<i % types, Types>>()...};
+  return std::array<Conversion, sizeof...(i)>{
+      conversion<std::tuple_element_t<i / types, Types>,
+                 std::tuple_element_t<i % types, Types>>()...};
 }
 
 constexpr auto conversions = make_conversions(std::make_index_sequence<types * types>());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <ostream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -181,6 +182,10 @@ std::string to_string(const MeshLayout& layout) {
     dims.push_back(layout.dim_names().empty() ? size : layout.dim_names()[i] + "=" + size);
   }
   return fmt::format("({})", fmt::join(dims, ", "));
+}
+
+std::ostream& operator<<(std::ostream& out, const MeshLayout& value) {
+  return out << to_string(value);
 }
 
 }  // namespace tessera

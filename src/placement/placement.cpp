@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
+#include <ostream>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,10 @@ std::string to_string(const Placement& placement) {
   if (placement.is_shard()) return fmt::format("S({})", placement.dim());
   if (placement.is_partial()) return fmt::format("P({})", to_string(placement.op()));
   return "R";
+}
+
+std::ostream& operator<<(std::ostream& out, const Placement& value) {
+  return out << to_string(value);
 }
 
 }  // namespace tessera

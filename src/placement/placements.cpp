@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <ostream>
 
 #include <fmt/format.h>
 
@@ -238,6 +239,10 @@ class Parser {
 
 Placements parse_placements(std::string_view text) {
   return Parser(text).parse();
+}
+
+std::ostream& operator<<(std::ostream& out, const Placements& value) {
+  return out << to_string(value);
 }
 
 }  // namespace tessera

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/redistribute/detail/execute.hpp>
-
 #include <algorithm>
 #include <optional>
 
 #include <tessera/comm/exchange.hpp>
+#include <tessera/redistribute/detail/execute.hpp>
 
 namespace tessera::detail {
 
@@ -56,15 +55,17 @@ std::byte* ScratchBuffer::reserve(std::int64_t bytes, MemorySpace space) {
   const auto grown = [&]<class Bytes>(ViewHolder<Bytes>& buffer) {
     if (buffer.get().size() < size) {
       buffer = ViewHolder<Bytes>();
-      buffer = ViewHolder(Bytes(Kokkos::view_alloc("tessera::scratch", Kokkos::WithoutInitializing), size));
+      buffer = ViewHolder(
+          Bytes(Kokkos::view_alloc("tessera::scratch", Kokkos::WithoutInitializing), size));
     }
     return buffer.get().data();
   };
   return space == MemorySpace::host ? grown(host_) : grown(device_);
 }
 
-PhaseRun::PhaseRun(const RedistributePlan& plan, const Step& step, const Phase& phase, int mesh_rank,
-                   const ArrayRef& source, const ArrayRef& destination, Scratch& scratch)
+PhaseRun::PhaseRun(const RedistributePlan& plan, const Step& step, const Phase& phase,
+                   int mesh_rank, const ArrayRef& source, const ArrayRef& destination,
+                   Scratch& scratch)
     : source_(source), destination_(destination), op_(plan.reduce_op()), divisor_(plan.divisor()) {
   const bool reduces = step.kind == StepKind::reduce && &phase == &step.phases.front();
   const auto bytes = scratch_bytes(phase, mesh_rank, source.type);
@@ -108,13 +109,16 @@ void PhaseRun::add_incoming(const Phase& phase, int mesh_rank, std::byte*& slot)
   }
 }
 
-void PhaseRun::add_reductions(const Phase& phase, int mesh_rank, std::byte*& slot, Scratch& scratch) {
+void PhaseRun::add_reductions(const Phase& phase, int mesh_rank, std::byte*& slot,
+                              Scratch& scratch) {
   const bool is_staged = destination_.space == MemorySpace::device;
   std::byte* device_slot = nullptr;
   if (is_staged)
-    device_slot = scratch.terms.reserve(scratch_bytes(phase, mesh_rank, source_.type), MemorySpace::device);
+    device_slot =
+        scratch.terms.reserve(scratch_bytes(phase, mesh_rank, source_.type), MemorySpace::device);
   for (const auto& block : phase.receive) {
-    if (block.term == 0) reductions_.push_back({{}, part(destination_, phase.destination, block.box)});
+    if (block.term == 0)
+      reductions_.push_back({{}, part(destination_, phase.destination, block.box)});
     auto& terms = reductions_.back().terms;
     if (block.peer == mesh_rank) {
       terms.push_back(part(source_, phase.source, block.box));
@@ -131,9 +135,13 @@ void PhaseRun::add_reductions(const Phase& phase, int mesh_rank, std::byte*& slo
   }
 }
 
-void PhaseRun::pack(const Execution& execution) const { copy(execution, pack_jobs_); }
+void PhaseRun::pack(const Execution& execution) const {
+  copy(execution, pack_jobs_);
+}
 
-void PhaseRun::copy_own(const Execution& execution) const { copy(execution, own_jobs_); }
+void PhaseRun::copy_own(const Execution& execution) const {
+  copy(execution, own_jobs_);
+}
 
 void PhaseRun::unpack(const Execution& execution) const {
   copy(execution, unpack_jobs_);
@@ -141,33 +149,39 @@ void PhaseRun::unpack(const Execution& execution) const {
     reduce(execution, op_, reduction.terms, reduction.destination, divisor_);
 }
 
-void prepare_destination(const Execution& execution, const RedistributePlan& plan, const ArrayRef& destination) {
+void prepare_destination(const Execution& execution, const RedistributePlan& plan,
+                         const ArrayRef& destination) {
   if (plan.partial_target()) fill_identity(execution, plan.partial_target()->op, destination);
 }
 
-void complete_destination(const Execution& execution, const RedistributePlan& plan, const std::vector<Step>& steps,
-                          const ArrayRef& destination) {
+void complete_destination(const Execution& execution, const RedistributePlan& plan,
+                          const std::vector<Step>& steps, const ArrayRef& destination) {
   if (!plan.partial_target() || plan.partial_target()->scale == 1) return;
   const auto& phase = steps.back().phases.back();
   for (std::size_t i = 0; i < phase.receive.size(); i += static_cast<std::size_t>(phase.terms))
-    scale(execution, part(destination, phase.destination, phase.receive[i].box), plan.partial_target()->scale);
+    scale(execution, part(destination, phase.destination, phase.receive[i].box),
+          plan.partial_target()->scale);
 }
 
 ArrayRef intermediate_array(const Phase& phase, const ArrayRef& like, Scratch& scratch) {
   const auto bytes = phase.destination.size() * like.type.size;
-  return row_major(scratch.intermediate.reserve(bytes, like.space), like.type, phase.destination.shape, like.space);
+  return row_major(scratch.intermediate.reserve(bytes, like.space), like.type,
+                   phase.destination.shape, like.space);
 }
 
-void execute(const Execution& execution, const RedistributePlan& plan, const std::vector<Step>& steps,
-             const Group& group, const ArrayRef& source, const ArrayRef& destination, Scratch& scratch,
-             const char* operation) {
-  const bool touches_host = source.space == MemorySpace::host || destination.space == MemorySpace::host;
-  if (!execution.is_given() || touches_host) execution.fence("tessera::redistribute: before reading the source");
+void execute(const Execution& execution, const RedistributePlan& plan,
+             const std::vector<Step>& steps, const Group& group, const ArrayRef& source,
+             const ArrayRef& destination, Scratch& scratch, const char* operation) {
+  const bool touches_host =
+      source.space == MemorySpace::host || destination.space == MemorySpace::host;
+  if (!execution.is_given() || touches_host)
+    execution.fence("tessera::redistribute: before reading the source");
   prepare_destination(execution, plan, destination);
   ArrayRef current = source;
   for (const auto& step : steps) {
     std::optional<Exchange> exchange;
-    if (step.communicates) exchange.emplace(group.communicator, TraceKind::exchange, operation, group.size());
+    if (step.communicates)
+      exchange.emplace(group.communicator, TraceKind::exchange, operation, group.size());
     for (const auto& phase : step.phases) {
       const bool is_last = &step == &steps.back() && &phase == &step.phases.back();
       const auto next = is_last ? destination : intermediate_array(phase, destination, scratch);
@@ -176,9 +190,11 @@ void execute(const Execution& execution, const RedistributePlan& plan, const std
       if (exchange) {
         execution.fence("tessera::redistribute: packed, before MPI reads and writes");
         for (const auto& message : run.incoming())
-          exchange->receive(message.data, message.bytes, group.ranks[static_cast<std::size_t>(message.peer)]);
+          exchange->receive(message.data, message.bytes,
+                            group.ranks[static_cast<std::size_t>(message.peer)]);
         for (const auto& message : run.outgoing())
-          exchange->send(message.data, message.bytes, group.ranks[static_cast<std::size_t>(message.peer)]);
+          exchange->send(message.data, message.bytes,
+                         group.ranks[static_cast<std::size_t>(message.peer)]);
       }
       run.copy_own(execution);
       if (exchange) exchange->wait();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/redistribute/redistribute.hpp>
-
 #include <fmt/format.h>
+
+#include <tessera/redistribute/redistribute.hpp>
 
 namespace tessera::detail {
 
@@ -31,8 +31,8 @@ DTensorSpec whole_on(const MeshLayout& layout, const Extents& shape, int owner) 
 
 void require_mesh_rank(const DeviceMesh& mesh, int mesh_rank, const char* function) {
   require(0 <= mesh_rank && mesh_rank < mesh.size(), [&] {
-    return fmt::format("{}: expected a rank of mesh {}, 0 to {}, got {}", function, to_string(mesh), mesh.size() - 1,
-                       mesh_rank);
+    return fmt::format("{}: expected a rank of mesh {}, 0 to {}, got {}", function, to_string(mesh),
+                       mesh.size() - 1, mesh_rank);
   });
 }
 

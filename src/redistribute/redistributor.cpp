@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/redistribute/redistributor.hpp>
-
 #include <deque>
 #include <unordered_map>
 
@@ -10,6 +8,7 @@
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
+#include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
 namespace tessera {
@@ -28,11 +27,13 @@ void require_piece(int mesh_rank, const DTensorSpec& spec, ElementType type, con
                    const char* what) {
   const auto expected = spec.local_shape(mesh_rank);
   require(array.type == type, [&] {
-    return fmt::format("Redistributor: expected a {} of {}, got {}", what, to_string(type), to_string(array.type));
+    return fmt::format("Redistributor: expected a {} of {}, got {}", what, to_string(type),
+                       to_string(array.type));
   });
   require(array.extents == expected || (array.size() == 0 && product(expected) == 0), [&] {
-    return fmt::format("Redistributor: expected a {} View of shape {} on mesh rank {}, the piece of {}, got {}", what,
-                       to_string(expected), mesh_rank, to_string(spec), to_string(array.extents));
+    return fmt::format(
+        "Redistributor: expected a {} View of shape {} on mesh rank {}, the piece of {}, got {}",
+        what, to_string(expected), mesh_rank, to_string(spec), to_string(array.extents));
   });
 }
 
@@ -40,8 +41,8 @@ void require_piece(int mesh_rank, const DTensorSpec& spec, ElementType type, con
 
 Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh) {
   require<MeshMismatch>(mesh.layout() == plan.source().layout(), [&] {
-    return fmt::format("bind: expected the plan's mesh {}, got mesh {}", to_string(plan.source().layout()),
-                       to_string(mesh));
+    return fmt::format("bind: expected the plan's mesh {}, got mesh {}",
+                       to_string(plan.source().layout()), to_string(mesh));
   });
   std::vector<Step> steps;
   if (mesh.coordinate()) steps = plan.steps(mesh.rank());
@@ -49,17 +50,24 @@ Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh) {
   state_ = std::make_shared<State>(State{std::move(plan), group, std::move(steps), {}});
 }
 
-Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const { return Redistributor(*this, mesh); }
+Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
+  return Redistributor(*this, mesh);
+}
 
-const RedistributePlan& Redistributor::plan() const { return state_->plan; }
+const RedistributePlan& Redistributor::plan() const {
+  return state_->plan;
+}
 
-void Redistributor::execute(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
-                            const char* operation) const {
+void Redistributor::execute(const Execution& execution, const ArrayRef& source,
+                            const ArrayRef& destination, const char* operation) const {
   auto& state = *state_;
   if (state.group.position < 0) return;
-  require_piece(state.group.position, state.plan.source(), state.plan.element_type(), source, "source");
-  require_piece(state.group.position, state.plan.target(), state.plan.element_type(), destination, "destination");
-  detail::execute(execution, state.plan, state.steps, state.group, source, destination, state.scratch, operation);
+  require_piece(state.group.position, state.plan.source(), state.plan.element_type(), source,
+                "source");
+  require_piece(state.group.position, state.plan.target(), state.plan.element_type(), destination,
+                "destination");
+  detail::execute(execution, state.plan, state.steps, state.group, source, destination,
+                  state.scratch, operation);
   finish(execution, operation);
 }
 
@@ -83,16 +91,17 @@ std::uint64_t key_of(const DTensorSpec& source, const DTensorSpec& target, Eleme
   return hash_combine(key, options.fast_reductions ? 1 : 0);
 }
 
-bool matches(const RedistributePlan& plan, const DTensorSpec& source, const DTensorSpec& target, ElementType type,
-             const RedistributeOptions& options) {
+bool matches(const RedistributePlan& plan, const DTensorSpec& source, const DTensorSpec& target,
+             ElementType type, const RedistributeOptions& options) {
   return plan.source() == source && plan.target() == target && plan.element_type() == type &&
          plan.options() == options;
 }
 
 }  // namespace
 
-Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source, const DTensorSpec& target,
-                                          ElementType type, const RedistributeOptions& options, const char* function) {
+Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source,
+                                   const DTensorSpec& target, ElementType type,
+                                   const RedistributeOptions& options, const char* function) {
   auto& cache = mesh.attachment<PlanCache>();
   const auto key = key_of(source, target, type, options);
   const auto [begin, end] = cache.plans.equal_range(key);

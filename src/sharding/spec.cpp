@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <ostream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -195,6 +196,10 @@ DTensorSpec with_placements(const DTensorSpec& spec, const Placements& placement
   for (std::size_t d = 0; d < boundaries.size(); ++d)
     if (resolved.split_order(static_cast<int>(d)) != spec.split(d).mesh_dims) boundaries[d].clear();
   return DTensorSpec(spec.layout(), resolved, spec.shape(), std::move(boundaries), function);
+}
+
+std::ostream& operator<<(std::ostream& out, const DTensorSpec& value) {
+  return out << to_string(value);
 }
 
 }  // namespace tessera

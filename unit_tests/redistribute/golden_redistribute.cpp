@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// golden_redistribute FILE [--simulate]: runs the redistributions of a golden file (see unit_tests/data). With --simulate all
-// ranks are played in this process; otherwise, under mpiexec, the cases run whose mesh fits. Fails if one case does.
+// golden_redistribute FILE [--simulate]: runs the redistributions of a golden file (see
+// unit_tests/data). With --simulate all ranks are played in this process; otherwise, under mpiexec,
+// the cases run whose mesh fits. Fails if one case does.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -21,9 +22,9 @@
 
 namespace {
 
+using nlohmann::json;
 using tessera::DTensorSpec;
 using tessera::Extents;
-using nlohmann::json;
 
 struct Piece {
   Extents shape;
@@ -31,8 +32,8 @@ struct Piece {
   std::vector<double> values;
 
   tessera::ArrayRef array() {
-    return tessera::row_major(reinterpret_cast<std::byte*>(values.data()), tessera::element_type<double>(), shape,
-                              tessera::MemorySpace::host);
+    return tessera::row_major(reinterpret_cast<std::byte*>(values.data()),
+                              tessera::element_type<double>(), shape, tessera::MemorySpace::host);
   }
 };
 
@@ -45,13 +46,15 @@ struct Case {
 };
 
 Piece read_piece(const json& object) {
-  return {object["shape"].get<std::vector<std::int64_t>>(), object["offset"].get<std::vector<std::int64_t>>(),
+  return {object["shape"].get<std::vector<std::int64_t>>(),
+          object["offset"].get<std::vector<std::int64_t>>(),
           object["values"].get<std::vector<double>>()};
 }
 
 tessera::Placements read_placements(const json& list) {
   std::string text;
-  for (const auto& placement : list) text += (text.empty() ? "" : ", ") + placement.get<std::string>();
+  for (const auto& placement : list)
+    text += (text.empty() ? "" : ", ") + placement.get<std::string>();
   return tessera::parse_placements(text);
 }
 
@@ -62,8 +65,9 @@ double largest_magnitude(const std::vector<Piece>& pieces) {
   return largest;
 }
 
-/// Everything is exact but averages. PyTorch divides once per mesh dim, so where terms cancel its own values are off by a rounding
-/// error of the terms' size (line 176: 0.16666666666666607 for 1/6): averages may differ by 4e-16 of the largest term.
+/// Everything is exact but averages. PyTorch divides once per mesh dim, so where terms cancel its
+/// own values are off by a rounding error of the terms' size (line 176: 0.16666666666666607 for
+/// 1/6): averages may differ by 4e-16 of the largest term.
 Case read_case(const std::string& line) {
   const auto object = json::parse(line);
   const tessera::MeshLayout layout(object["mesh"].get<std::vector<int>>());
@@ -75,11 +79,13 @@ Case read_case(const std::string& line) {
               0.0};
   for (const auto& piece : object["src_local"]) result.source_pieces.push_back(read_piece(piece));
   for (const auto& piece : object["dst_local"]) result.target_pieces.push_back(read_piece(piece));
-  if (line.find("P(avg)") != std::string::npos) result.tolerance = 4e-16 * largest_magnitude(result.source_pieces);
+  if (line.find("P(avg)") != std::string::npos)
+    result.tolerance = 4e-16 * largest_magnitude(result.source_pieces);
   return result;
 }
 
-bool is_equal(const std::vector<double>& values, const std::vector<double>& expected, double tolerance) {
+bool is_equal(const std::vector<double>& values, const std::vector<double>& expected,
+              double tolerance) {
   if (values.size() != expected.size()) return false;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!(std::abs(values[i] - expected[i]) <= tolerance)) return false;
@@ -91,7 +97,8 @@ bool is_where_expected(const DTensorSpec& spec, int rank, const Piece& expected)
 }
 
 bool passes_simulated(Case& golden) {
-  const auto plan = tessera::make_plan(golden.source, golden.target, tessera::element_type<double>());
+  const auto plan =
+      tessera::make_plan(golden.source, golden.target, tessera::element_type<double>());
   std::vector<tessera::ArrayRef> sources;
   std::vector<tessera::ArrayRef> destinations;
   auto results = golden.target_pieces;
@@ -105,20 +112,23 @@ bool passes_simulated(Case& golden) {
   }
   tessera::test::simulate(plan, sources, destinations);
   for (std::size_t rank = 0; rank < results.size(); ++rank)
-    if (!is_equal(results[rank].values, golden.target_pieces[rank].values, golden.tolerance)) return false;
+    if (!is_equal(results[rank].values, golden.target_pieces[rank].values, golden.tolerance))
+      return false;
   return true;
 }
 
 template <class View>
 bool passes_on_mesh(const tessera::DeviceMesh& mesh, Case& golden) {
   if (!mesh.coordinate()) {
-    const auto source = tessera::from_local(View(), mesh, golden.source.placements(), {.shape = golden.source.shape()});
+    const auto source = tessera::from_local(View(), mesh, golden.source.placements(),
+                                            {.shape = golden.source.shape()});
     return tessera::redistribute(source, golden.target.placements()).to_local().size() == 0;
   }
   const auto rank = static_cast<std::size_t>(mesh.rank());
   const auto view = tessera::detail::allocate<View>(golden.source_pieces[rank].shape, "source");
   tessera::detail::copy({}, golden.source_pieces[rank].array(), tessera::array_ref(view));
-  const auto source = tessera::from_local(view, mesh, golden.source.placements(), {.shape = golden.source.shape()});
+  const auto source =
+      tessera::from_local(view, mesh, golden.source.placements(), {.shape = golden.source.shape()});
   const auto result = tessera::redistribute(source, golden.target.placements());
   auto values = golden.target_pieces[rank];
   values.values.assign(values.values.size(), -1e300);
@@ -144,7 +154,8 @@ bool passes_under_mpi(Case& golden) {
 }
 
 bool passes_on_all_ranks(const tessera::DeviceMesh& world, bool passes_here) {
-  const auto passes = tessera::all_gather_value(world.group(), passes_here ? 1 : 0, tessera::TraceKind::metadata, "golden");
+  const auto passes = tessera::all_gather_value(world.group(), passes_here ? 1 : 0,
+                                                tessera::TraceKind::metadata, "golden");
   return std::ranges::all_of(passes, [](int each) { return each == 1; });
 }
 
@@ -166,7 +177,8 @@ Count run_file(std::ifstream& file, int largest_mesh, bool reports, const Passes
     }
     ++count.failed;
     if (reports)
-      std::cerr << "line " << number << " failed: " << to_string(golden.source) << " -> " << to_string(golden.target) << "\n";
+      std::cerr << "line " << number << " failed: " << to_string(golden.source) << " -> "
+                << to_string(golden.target) << "\n";
   }
   return count;
 }

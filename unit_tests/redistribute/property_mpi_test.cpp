@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random redistributions under MPI against the serial oracle: the cases of property_test.cpp, on real ranks.
+// Random redistributions under MPI against the serial oracle: the cases of property_test.cpp, on
+// real ranks.
 #include <cstring>
 #include <span>
 #include <string>
@@ -19,7 +20,8 @@ using namespace tessera;
 using namespace tessera::test;
 
 /// The values of all pieces of the target on every rank, by mesh rank, row-major.
-std::vector<std::vector<double>> all_values(const RandomCase& random, const StridedArray& mine, int rank) {
+std::vector<std::vector<double>> all_values(const RandomCase& random, const StridedArray& mine,
+                                            int rank) {
   std::vector<double> values;
   if (rank >= 0) {
     const auto box = random.target.piece(random.target.layout().coordinate(rank));
@@ -31,18 +33,21 @@ std::vector<std::vector<double>> all_values(const RandomCase& random, const Stri
   }
   const auto world = mesh_of({world_size()});
   std::vector<std::vector<double>> result;
-  for (const auto& bytes : all_gather_v(world.group(), std::as_bytes(std::span(values)), TraceKind::metadata, "test")) {
+  for (const auto& bytes :
+       all_gather_v(world.group(), std::as_bytes(std::span(values)), TraceKind::metadata, "test")) {
     result.emplace_back(bytes.size() / sizeof(double));
     std::memcpy(result.back().data(), bytes.data(), bytes.size());
   }
   return result;
 }
 
-std::string first_difference(const RandomCase& random, const std::vector<std::vector<double>>& values) {
+std::string first_difference(const RandomCase& random,
+                             const std::vector<std::vector<double>>& values) {
   const auto value_at = [&](int rank, const Extents& index) {
     const auto box = random.target.piece(random.target.layout().coordinate(rank));
     std::int64_t flat = 0;
-    for (std::size_t d = 0; d < index.size(); ++d) flat = flat * box.shape[d] + index[d] - box.offset[d];
+    for (std::size_t d = 0; d < index.size(); ++d)
+      flat = flat * box.shape[d] + index[d] - box.offset[d];
     return values[static_cast<std::size_t>(rank)][static_cast<std::size_t>(flat)];
   };
   std::string difference;
@@ -52,7 +57,8 @@ std::string first_difference(const RandomCase& random, const std::vector<std::ve
     const double tolerance = random.type.kind == ElementKind::float32 ? 1e-6 : 1e-14;
     for (const double value : reduced_values(random.target, index, value_at))
       if (!(std::abs(value - expected) <= tolerance * std::abs(expected)) && difference.empty())
-        difference = to_string(index) + ": " + std::to_string(value) + " instead of " + std::to_string(expected);
+        difference = to_string(index) + ": " + std::to_string(value) + " instead of " +
+                     std::to_string(expected);
   });
   return difference;
 }
@@ -76,8 +82,8 @@ TEST(RedistributeProperty, random_transitions_under_mpi_give_what_the_serial_ora
     const auto values = all_values(random, result, rank);
     if (is_exact_for_integers(random)) {
       EXPECT_EQ(first_difference(random, values), "")
-          << "case " << number << ": " << to_string(random.source) << " -> " << to_string(random.target) << ", "
-          << to_string(random.type);
+          << "case " << number << ": " << to_string(random.source) << " -> "
+          << to_string(random.target) << ", " << to_string(random.type);
     }
   }
 }

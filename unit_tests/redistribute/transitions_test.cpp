@@ -49,14 +49,16 @@ TYPED_TEST(Gather, from_shard_to_replicate_gives_the_global_values_in_one_exchan
 
     EXPECT_EQ(traffic.exchanges(), is_on(mesh) ? 1 : 0);
     if (!is_on(mesh)) continue;
-    for (std::size_t i = 0; i < full.size(); ++i) EXPECT_EQ(gathered.to_local().data()[i], full.data()[i]);
+    for (std::size_t i = 0; i < full.size(); ++i)
+      EXPECT_EQ(gathered.to_local().data()[i], full.data()[i]);
   }
 }
 
 TEST(Redistribute, to_the_same_spec_is_the_same_view_without_exchange) {  // R2
   const auto mesh = mesh_of({world_size()});
   const auto replicated = iota<Matrix>(mesh, {Replicate()}, {5, 3});
-  const auto partial = from_local(iota_view<Matrix>({5, 3}), mesh, {Partial(ReduceOp::max)}, {.shape = {5, 3}});
+  const auto partial =
+      from_local(iota_view<Matrix>({5, 3}), mesh, {Partial(ReduceOp::max)}, {.shape = {5, 3}});
 
   const Traffic traffic;
   const auto same = redistribute(replicated, {Replicate()});
@@ -90,7 +92,8 @@ TEST(Redistribute, from_partial_each_rank_gets_the_reduced_values_in_one_reducti
     Matrix ones;
     if (is_on(mesh)) ones = full<Matrix>(mesh, {Replicate()}, shape, 1.0).to_local();
     const auto partial = from_local(ones, mesh, {Partial()}, {.shape = shape});
-    for (const Placements& target : {Placements{Replicate()}, Placements{Shard(0)}, Placements{Shard(1)}}) {
+    for (const Placements& target :
+         {Placements{Replicate()}, Placements{Shard(0)}, Placements{Shard(1)}}) {
       const Traffic traffic;
       const auto reduced = redistribute(partial, target);
 
@@ -105,7 +108,8 @@ void expect_back_through_partial(ReduceOp op) {
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}})) {
     const Extents shape{5, 7};
     const auto full = iota_view<View>(shape);
-    for (const Placements& start : {Placements{Replicate()}, Placements{Shard(0)}, Placements{Shard(1)}}) {
+    for (const Placements& start :
+         {Placements{Replicate()}, Placements{Shard(0)}, Placements{Shard(1)}}) {
       const auto source = distribute_tensor(full, mesh, start, {.each_rank = true});
 
       const Traffic into;
@@ -126,14 +130,15 @@ void expect_back_through_partial(ReduceOp op) {
 }
 
 TEST(Redistribute, through_every_partial_and_back_is_the_identity_for_doubles) {  // R6
-  for (const auto op : {ReduceOp::sum, ReduceOp::avg, ReduceOp::product, ReduceOp::min, ReduceOp::max})
+  for (const auto op :
+       {ReduceOp::sum, ReduceOp::avg, ReduceOp::product, ReduceOp::min, ReduceOp::max})
     expect_back_through_partial<Matrix>(op);
 }
 
 TEST(Redistribute, through_every_partial_and_back_is_the_identity_for_integers) {  // R6
   using IntMatrix = Kokkos::View<int**, Kokkos::LayoutRight, Kokkos::HostSpace>;
-  for (const auto op : {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max, ReduceOp::band, ReduceOp::bor,
-                        ReduceOp::bxor})
+  for (const auto op : {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max,
+                        ReduceOp::band, ReduceOp::bor, ReduceOp::bxor})
     expect_back_through_partial<IntMatrix>(op);
 }
 
@@ -149,8 +154,11 @@ TEST(Redistribute, nested_and_crossed_shards_gather_to_the_input) {  // R8
   const auto mesh = mesh_of({2, 2});
   if (mesh.is_null()) return;
   for (const Extents& shape : {Extents{10, 5}, Extents{9, 5}, Extents{3, 5}, Extents{1, 3}})
-    for (const Placements& source : {Placements{Shard(0), Shard(0)}, Placements{Shard(0), Shard(1)}})
-      EXPECT_EQ(wrong_iota(redistribute(iota<Matrix>(mesh, source, shape), {Replicate(), Replicate()})), "");
+    for (const Placements& source :
+         {Placements{Shard(0), Shard(0)}, Placements{Shard(0), Shard(1)}})
+      EXPECT_EQ(
+          wrong_iota(redistribute(iota<Matrix>(mesh, source, shape), {Replicate(), Replicate()})),
+          "");
 }
 
 TEST(Redistribute, rows_to_columns_equals_direct_distribution_in_one_exchange) {  // R9
@@ -172,9 +180,10 @@ TEST(Redistribute, rows_to_columns_equals_direct_distribution_in_one_exchange) {
 TEST(Redistribute, between_2d_layouts_moves_the_lower_bound_in_one_exchange) {  // R10
   const auto mesh = mesh_of({2, 2});
   if (mesh.is_null()) return;
-  const std::vector<std::pair<Placements, Placements>> pairs = {{{Shard(0), Shard(1)}, {Shard(0), Shard(0)}},
-                                                                {{Shard(0), Shard(1)}, {Shard(1), Shard(0)}},
-                                                                {{Shard(0), Shard(0)}, {Shard(1), Shard(1)}}};
+  const std::vector<std::pair<Placements, Placements>> pairs = {
+      {{Shard(0), Shard(1)}, {Shard(0), Shard(0)}},
+      {{Shard(0), Shard(1)}, {Shard(1), Shard(0)}},
+      {{Shard(0), Shard(0)}, {Shard(1), Shard(1)}}};
   for (const auto& [from, to] : pairs) {
     const auto source = iota<Matrix>(mesh, from, {8, 12});
 
@@ -287,7 +296,8 @@ TEST(Redistribute, averages_and_sums_reduce_together_and_divide_once) {  // R18
   if (mesh.is_null()) return;
   const Placements replicated{Replicate(), Replicate(), Replicate()};
   const auto view = iota<Vector>(mesh, replicated, {16}).to_local();
-  const auto partial = from_local(view, mesh, {Partial(ReduceOp::avg), Partial(ReduceOp::avg), Partial()}, {.shape = {16}});
+  const auto partial = from_local(
+      view, mesh, {Partial(ReduceOp::avg), Partial(ReduceOp::avg), Partial()}, {.shape = {16}});
 
   const Traffic traffic;
   const auto reduced = redistribute(partial, replicated);
@@ -312,9 +322,11 @@ TEST(Redistribute, thousands_of_calls_give_the_same) {
 
 TEST(Redistribute, gather_to_gives_the_whole_to_one_rank) {
   for (const auto& mesh : meshes_of({{1}, {3}, {2, 2}})) {
-    const Placements start = mesh.ndim() == 1 ? Placements{Shard(1)} : Placements{Partial(), Shard(0)};
+    const Placements start =
+        mesh.ndim() == 1 ? Placements{Shard(1)} : Placements{Partial(), Shard(0)};
     const auto stored = mesh.ndim() == 1 ? start : Placements{Replicate(), Shard(0)};
-    const auto source = from_local(iota<Matrix>(mesh, stored, {5, 4}).to_local(), mesh, start, {.shape = {5, 4}});
+    const auto source =
+        from_local(iota<Matrix>(mesh, stored, {5, 4}).to_local(), mesh, start, {.shape = {5, 4}});
     for (int root = 0; root < mesh.size(); ++root) {
       const Traffic traffic;
       const auto whole = gather_to(source, root);
@@ -335,7 +347,9 @@ TEST(Redistribute, into_a_destination_on_another_mesh_is_a_mesh_mismatch) {
   const auto destination = zeros<Matrix>(other, {Shard(0), Replicate()}, {4, 4});
 
   const auto text = message_of<MeshMismatch>([&] { redistribute_into(destination, source); });
-  EXPECT_NE(text.find("redistribute_into: expected a destination on the source's mesh"), std::string::npos) << text;
+  EXPECT_NE(text.find("redistribute_into: expected a destination on the source's mesh"),
+            std::string::npos)
+      << text;
 }
 
 }  // namespace

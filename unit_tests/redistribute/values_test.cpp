@@ -68,9 +68,9 @@ TEST(Reduction, has_the_bits_of_the_fixed_tree_on_every_rank_and_path) {  // R27
 
 TEST(Bits, of_nans_and_signed_zeros_travel_unchanged) {  // R24
   using Bits = Kokkos::View<std::uint64_t*, Kokkos::LayoutRight, Kokkos::HostSpace>;
-  const std::vector<std::uint64_t> patterns = {0x7ff8000000000001u, 0xfff8dead00000000u, 0x7ff0000000000001u,
-                                               0x8000000000000000u, 0x0000000000000000u, 0x0000000000000001u,
-                                               0x7ff0000000000000u};
+  const std::vector<std::uint64_t> patterns = {
+      0x7ff8000000000001u, 0xfff8dead00000000u, 0x7ff0000000000001u, 0x8000000000000000u,
+      0x0000000000000000u, 0x0000000000000001u, 0x7ff0000000000000u};
   for (const auto& mesh : meshes_of({{2}, {3}, {2, 2}})) {
     const Vector full("full", patterns.size());
     for (std::size_t i = 0; i < patterns.size(); ++i) full(i) = std::bit_cast<double>(patterns[i]);
@@ -80,8 +80,9 @@ TEST(Bits, of_nans_and_signed_zeros_travel_unchanged) {  // R24
 
     const auto gathered = full_tensor(redistribute(replicated, all_shard));
     const auto on_last = gather_to(redistribute(replicated, all_shard), mesh.size() - 1);
-    const auto through_max = redistribute(
-        redistribute(replicated, all_shard), Placements(std::vector<Placement>(dims, Partial(ReduceOp::max))));
+    const auto through_max =
+        redistribute(redistribute(replicated, all_shard),
+                     Placements(std::vector<Placement>(dims, Partial(ReduceOp::max))));
 
     const Bits whole(reinterpret_cast<std::uint64_t*>(gathered.data()), gathered.size());
     for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(whole(i), patterns[i]);
@@ -150,7 +151,8 @@ TEST(ResultType, follows_the_source_where_it_can_be_allocated) {  // R28
   using Constant = View<const double**, LayoutLeft, HostSpace>;
   using Unmanaged = View<double**, LayoutRight, HostSpace, MemoryTraits<Kokkos::Unmanaged>>;
   const auto mesh = mesh_of({world_size()});
-  const auto rows = static_cast<std::size_t>(DTensorSpec(mesh.layout(), {Shard(0)}, {6, 4}).local_shape(mesh.rank())[0]);
+  const auto rows = static_cast<std::size_t>(
+      DTensorSpec(mesh.layout(), {Shard(0)}, {6, 4}).local_shape(mesh.rank())[0]);
   const Matrix right("right", rows, 4);
   const LeftMatrix left("left", rows, 4);
   const LeftMatrix constant("constant", rows, 4);
@@ -161,8 +163,10 @@ TEST(ResultType, follows_the_source_where_it_can_be_allocated) {  // R28
   expect_result<Matrix>(by_rows(mesh, right, right));
   expect_result<LeftMatrix>(by_rows(mesh, left, left));
   expect_result<View<double**, LayoutRight, Strided::device_type>>(by_rows(mesh, inside, inside));
-  expect_result<View<double**, LayoutLeft, Constant::device_type>>(by_rows(mesh, constant, Constant(constant)));
-  expect_result<View<double**, LayoutRight, Unmanaged::device_type>>(by_rows(mesh, right, unmanaged));
+  expect_result<View<double**, LayoutLeft, Constant::device_type>>(
+      by_rows(mesh, constant, Constant(constant)));
+  expect_result<View<double**, LayoutRight, Unmanaged::device_type>>(
+      by_rows(mesh, right, unmanaged));
 }
 
 TEST(ResultType, keeps_static_extents_and_refuses_targets_that_cut_them) {  // R28
@@ -224,7 +228,8 @@ TEST(Redistributor, runs_a_plan_bound_to_a_mesh_as_often_as_wanted) {
   const auto plan = make_plan(rows.spec(), columns.spec(), element_type<double>());
   const auto redistributor = plan.bind(mesh);
 
-  for (int repeat = 0; repeat < 3; ++repeat) redistributor.execute(rows.to_local(), columns.to_local());
+  for (int repeat = 0; repeat < 3; ++repeat)
+    redistributor.execute(rows.to_local(), columns.to_local());
 
   EXPECT_EQ(wrong_iota(columns), "");
   EXPECT_THROW(plan.bind(mesh_of({1, world_size()})), MeshMismatch);

@@ -12,7 +12,8 @@ namespace tessera::test {
 
 /// Terms and results are small integers, exact in every element type.
 ///
-/// Term of the element at a flat global index, for a combination of coordinates on the Partial mesh dims.
+/// Term of the element at a flat global index, for a combination of coordinates on the Partial mesh
+/// dims.
 inline std::int64_t term_value(std::int64_t flat, int term, ReduceOp op) {
   const auto mixed = (flat * 7 + term * 13 + flat * term * 3) % 11;
   if (op == ReduceOp::product) return mixed % 3 == 0 ? 2 : 1;
@@ -38,7 +39,8 @@ inline std::int64_t combine(ReduceOp op, std::int64_t a, std::int64_t b) {
   }
 }
 
-/// What the Partial mesh dims of a spec do: which they are, how they combine, what the result is divided by.
+/// What the Partial mesh dims of a spec do: which they are, how they combine, what the result is
+/// divided by.
 struct PartialRule {
   std::vector<int> mesh_dims;
   ReduceOp op = ReduceOp::sum;
@@ -60,7 +62,8 @@ struct PartialRule {
   int term_of(const DTensorSpec& spec, const std::vector<int>& coordinate) const {
     int term = 0;
     for (const int d : mesh_dims)
-      term = term * spec.layout().shape()[static_cast<std::size_t>(d)] + coordinate[static_cast<std::size_t>(d)];
+      term = term * spec.layout().shape()[static_cast<std::size_t>(d)] +
+             coordinate[static_cast<std::size_t>(d)];
     return term;
   }
 };
@@ -68,7 +71,8 @@ struct PartialRule {
 /// The value of the logical tensor that terms of `rule` make, before the division.
 inline std::int64_t logical_value(const PartialRule& rule, std::int64_t flat) {
   auto value = term_value(flat, 0, rule.op);
-  for (int term = 1; term < rule.terms; ++term) value = combine(rule.op, value, term_value(flat, term, rule.op));
+  for (int term = 1; term < rule.terms; ++term)
+    value = combine(rule.op, value, term_value(flat, term, rule.op));
   return value;
 }
 
@@ -153,10 +157,12 @@ inline double expected_value(const RandomCase& random, std::int64_t flat) {
   return static_cast<double>(value) / static_cast<double>(rule.divisor);
 }
 
-/// Values of the target tensor at `index`, one for each combination of coordinates on the mesh dims that are not Partial, where
-/// value_at(mesh_rank, index) is what a rank holds. Reduced here over the Partial mesh dims in double.
+/// Values of the target tensor at `index`, one for each combination of coordinates on the mesh dims
+/// that are not Partial, where value_at(mesh_rank, index) is what a rank holds. Reduced here over
+/// the Partial mesh dims in double.
 template <class ValueAt>
-std::vector<double> reduced_values(const DTensorSpec& target, const Extents& index, const ValueAt& value_at) {
+std::vector<double> reduced_values(const DTensorSpec& target, const Extents& index,
+                                   const ValueAt& value_at) {
   const PartialRule rule(target);
   std::vector<double> result;
   const auto& layout = target.layout();
@@ -174,7 +180,8 @@ std::vector<double> reduced_values(const DTensorSpec& target, const Extents& ind
       bool is_term = true;
       for (int d = 0; d < layout.ndim(); ++d) {
         const bool is_partial = target.placements()[static_cast<std::size_t>(d)].is_partial();
-        is_term = is_term && (is_partial || candidate[static_cast<std::size_t>(d)] == coordinate[static_cast<std::size_t>(d)]);
+        is_term = is_term && (is_partial || candidate[static_cast<std::size_t>(d)] ==
+                                                coordinate[static_cast<std::size_t>(d)]);
       }
       if (is_term) terms.push_back(value_at(other, index));
     }
@@ -185,7 +192,8 @@ std::vector<double> reduced_values(const DTensorSpec& target, const Extents& ind
       if (rule.op == ReduceOp::min) value = std::min(value, terms[t]);
       if (rule.op == ReduceOp::max) value = std::max(value, terms[t]);
       if (rule.op == ReduceOp::band || rule.op == ReduceOp::bor || rule.op == ReduceOp::bxor)
-        value = static_cast<double>(combine(rule.op, static_cast<std::int64_t>(value), static_cast<std::int64_t>(terms[t])));
+        value = static_cast<double>(combine(rule.op, static_cast<std::int64_t>(value),
+                                            static_cast<std::int64_t>(terms[t])));
     }
     result.push_back(rule.op == ReduceOp::sum ? value / static_cast<double>(rule.divisor) : value);
   }
@@ -195,7 +203,8 @@ std::vector<double> reduced_values(const DTensorSpec& target, const Extents& ind
 /// Whether both specs' Partials leave integers exact: integer averages truncate at each reduction.
 inline bool is_exact_for_integers(const RandomCase& random) {
   const auto averages = [](const DTensorSpec& spec) {
-    return std::ranges::any_of(spec.placements(), [](const auto& p) { return p.is_partial(ReduceOp::avg); });
+    return std::ranges::any_of(spec.placements(),
+                               [](const auto& p) { return p.is_partial(ReduceOp::avg); });
   };
   return !is_integer(random.type.kind) || (!averages(random.source) && !averages(random.target));
 }

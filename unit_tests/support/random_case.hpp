@@ -15,7 +15,8 @@
 
 namespace tessera::test {
 
-/// A redistribution drawn at random: mesh of up to `largest_mesh` ranks, shape, placements, split orders, boundaries, element type.
+/// A redistribution drawn at random: mesh of up to `largest_mesh` ranks, shape, placements, split
+/// orders, boundaries, element type.
 struct RandomCase {
   DTensorSpec source;
   DTensorSpec target;
@@ -39,14 +40,16 @@ inline std::vector<int> random_mesh_shape(Generator& generator, int largest_mesh
 }
 
 /// Placements with Partials of `op` (for sum sometimes avg) and a random split order.
-inline Placements random_placements(Generator& generator, int mesh_dims, int tensor_dims, std::optional<ReduceOp> op) {
+inline Placements random_placements(Generator& generator, int mesh_dims, int tensor_dims,
+                                    std::optional<ReduceOp> op) {
   std::vector<Placement> placements;
   for (int d = 0; d < mesh_dims; ++d) {
     const int kind = draw(generator, 0, 5);
     if (kind <= 2 && tensor_dims > 0)
       placements.push_back(Shard(draw(generator, 0, std::min(tensor_dims, 3) - 1)));
     else if (kind == 5 && op)
-      placements.push_back(Partial(*op == ReduceOp::sum && draw(generator, 0, 2) == 0 ? ReduceOp::avg : *op));
+      placements.push_back(
+          Partial(*op == ReduceOp::sum && draw(generator, 0, 2) == 0 ? ReduceOp::avg : *op));
     else
       placements.push_back(Replicate());
   }
@@ -79,7 +82,8 @@ inline DTensorSpec with_random_boundaries(Generator& generator, const DTensorSpe
 
 inline Extents random_shape(Generator& generator) {
   Extents shape = Extents::filled(static_cast<std::size_t>(draw(generator, 0, 4)), 0);
-  for (auto& extent : shape) extent = draw(generator, 0, 9) == 0 ? draw(generator, 0, 1) : draw(generator, 1, 9);
+  for (auto& extent : shape)
+    extent = draw(generator, 0, 9) == 0 ? draw(generator, 0, 1) : draw(generator, 1, 9);
   return shape;
 }
 
@@ -88,8 +92,9 @@ inline ElementType random_type(Generator& generator) {
     double values[3];
   };
   static const std::vector<ElementType> types = {
-      element_type<double>(),       element_type<float>(),        element_type<std::int32_t>(),
-      element_type<std::int64_t>(), element_type<std::uint16_t>(), element_type<Kokkos::complex<double>>(),
+      element_type<double>(),        element_type<float>(),
+      element_type<std::int32_t>(),  element_type<std::int64_t>(),
+      element_type<std::uint16_t>(), element_type<Kokkos::complex<double>>(),
       element_type<Opaque>()};
   return types[static_cast<std::size_t>(draw(generator, 0, static_cast<int>(types.size()) - 1))];
 }

@@ -11,7 +11,8 @@
 
 namespace tessera::test {
 
-/// Carries the messages of one phase between the ranks of this process. Throws if one has no counterpart.
+/// Carries the messages of one phase between the ranks of this process. Throws if one has no
+/// counterpart.
 inline void deliver(const std::vector<detail::PhaseRun>& runs) {
   std::size_t sent = 0;
   std::size_t received = 0;
@@ -19,7 +20,8 @@ inline void deliver(const std::vector<detail::PhaseRun>& runs) {
   for (std::size_t rank = 0; rank < runs.size(); ++rank) {
     for (const auto& incoming : runs[rank].incoming()) {
       const auto& outgoing = runs[static_cast<std::size_t>(incoming.peer)].outgoing();
-      const auto match = std::ranges::find(outgoing, static_cast<int>(rank), &detail::Message::peer);
+      const auto match =
+          std::ranges::find(outgoing, static_cast<int>(rank), &detail::Message::peer);
       if (match == outgoing.end() || match->bytes != incoming.bytes)
         throw std::logic_error("a message to receive has no counterpart");
       std::memcpy(incoming.data, match->data, static_cast<std::size_t>(incoming.bytes));
@@ -49,9 +51,10 @@ inline void simulate(const RedistributePlan& plan, const std::vector<ArrayRef>& 
       for (std::size_t rank = 0; rank < ranks; ++rank) {
         const auto& step = steps[rank][s];
         if (!is_last)
-          next[rank] = detail::intermediate_array(step.phases[p], destinations[rank], scratch[rank]);
-        runs.emplace_back(plan, step, step.phases[p], static_cast<int>(rank), current[rank], next[rank],
-                          scratch[rank]);
+          next[rank] =
+              detail::intermediate_array(step.phases[p], destinations[rank], scratch[rank]);
+        runs.emplace_back(plan, step, step.phases[p], static_cast<int>(rank), current[rank],
+                          next[rank], scratch[rank]);
         runs.back().pack(execution);
       }
       deliver(runs);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <ranges>
 #include <span>
 #include <string>
@@ -91,6 +92,7 @@ std::int64_t checked_product(const Extents& shape, const char* function);
 
 /// "(4, 3)"; "()" for 0-d.
 std::string to_string(const Extents& extents);
+std::ostream& operator<<(std::ostream& out, const Extents& value);
 
 /// Strides, in elements, of a dense row-major (last dim fastest) array.
 Extents row_major_strides(const Extents& shape);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
@@ -69,5 +70,6 @@ class MeshLayout {
 
 /// "(dp=2, tp=4)"; "(2, 4)" without names.
 std::string to_string(const MeshLayout& layout);
+std::ostream& operator<<(std::ostream& out, const MeshLayout& value);
 
 }  // namespace tessera

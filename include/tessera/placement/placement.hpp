@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 
 namespace tessera {
@@ -65,5 +66,6 @@ class Placement {
 
 /// "R", "S(0)", "P(sum)".
 std::string to_string(const Placement& placement);
+std::ostream& operator<<(std::ostream& out, const Placement& value);
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,6 +66,7 @@ class Placements {
 
 /// "S(0), R, P(sum)"; "S(0)[1], S(0)[0]" where the split order is not by mesh dim.
 std::string to_string(const Placements& placements);
+std::ostream& operator<<(std::ostream& out, const Placements& value);
 
 /// The inverse of to_string; "P" means P(sum), spaces do not matter. Errors: InvalidArgument.
 Placements parse_placements(std::string_view text);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
@@ -80,6 +81,7 @@ class DTensorSpec {
 
 /// "(10, 4) on (dp=2) as S(0)", with boundaries where they are not the chunk rule's.
 std::string to_string(const DTensorSpec& spec);
+std::ostream& operator<<(std::ostream& out, const DTensorSpec& value);
 
 /// The spec of the same tensor under other placements: where a tensor dim is split by the same mesh
 /// dims in the same order, its boundaries stay; elsewhere the chunk rule holds.

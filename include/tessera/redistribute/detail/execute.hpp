@@ -14,18 +14,20 @@
 
 namespace tessera::detail {
 
-/// Bytes that travel between this rank and `peer` (a mesh rank). Elements are packed in row-major order of their box.
+/// Bytes that travel between this rank and `peer` (a mesh rank). Elements are packed in row-major
+/// order of their box.
 struct Message {
   int peer;
   std::byte* data;
   std::int64_t bytes;
 };
 
-/// One phase of a step on one rank, bound to memory. Whoever carries the messages (MPI, or a test that plays all ranks) calls
-/// pack, moves `outgoing` to `incoming`, and calls unpack.
+/// One phase of a step on one rank, bound to memory. Whoever carries the messages (MPI, or a test
+/// that plays all ranks) calls pack, moves `outgoing` to `incoming`, and calls unpack.
 class PhaseRun {
  public:
-  /// `source` and `destination` are the pieces phase.source and phase.destination. Scratch is in use until unpack has completed.
+  /// `source` and `destination` are the pieces phase.source and phase.destination. Scratch is in
+  /// use until unpack has completed.
   PhaseRun(const RedistributePlan& plan, const Step& step, const Phase& phase, int mesh_rank,
            const ArrayRef& source, const ArrayRef& destination, Scratch& scratch);
 
@@ -62,16 +64,19 @@ class PhaseRun {
 };
 
 /// Before the steps: the identity where the target has new Partial mesh dims.
-void prepare_destination(const Execution& execution, const RedistributePlan& plan, const ArrayRef& destination);
+void prepare_destination(const Execution& execution, const RedistributePlan& plan,
+                         const ArrayRef& destination);
 /// After the steps: scales what the rank holds where the target is a new P(avg).
-void complete_destination(const Execution& execution, const RedistributePlan& plan, const std::vector<Step>& steps,
-                          const ArrayRef& destination);
-/// Where a phase's result goes if another phase follows: dense scratch in the memory space of `like`.
+void complete_destination(const Execution& execution, const RedistributePlan& plan,
+                          const std::vector<Step>& steps, const ArrayRef& destination);
+/// Where a phase's result goes if another phase follows: dense scratch in the memory space of
+/// `like`.
 ArrayRef intermediate_array(const Phase& phase, const ArrayRef& like, Scratch& scratch);
 
-/// Runs the steps of this rank of the mesh `group`: packs, exchanges by MPI, unpacks. Collective over the group.
-void execute(const Execution& execution, const RedistributePlan& plan, const std::vector<Step>& steps,
-             const Group& group, const ArrayRef& source, const ArrayRef& destination, Scratch& scratch,
-             const char* operation);
+/// Runs the steps of this rank of the mesh `group`: packs, exchanges by MPI, unpacks. Collective
+/// over the group.
+void execute(const Execution& execution, const RedistributePlan& plan,
+             const std::vector<Step>& steps, const Group& group, const ArrayRef& source,
+             const ArrayRef& destination, Scratch& scratch, const char* operation);
 
 }  // namespace tessera::detail
