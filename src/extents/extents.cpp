@@ -9,9 +9,21 @@
 
 namespace tessera {
 
+namespace {
+
+/// Wraps: strides of a shape with an extent 0 may exceed 64 bits, and nothing is ever read by them.
+std::int64_t wrapping_product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
+}  // namespace
+
 std::int64_t product(const Extents& extents) {
   std::int64_t result = 1;
-  for (const auto extent : extents) result *= extent;
+  for (const auto extent : extents) {
+    if (extent == 0) return 0;
+    result = wrapping_product(result, extent);
+  }
   return result;
 }
 
@@ -39,13 +51,15 @@ std::string to_string(const Extents& extents) {
 
 Extents row_major_strides(const Extents& shape) {
   auto strides = Extents::filled(shape.size(), 1);
-  for (std::size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
+  for (std::size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = wrapping_product(strides[d], shape[d]);
   return strides;
 }
 
 Extents column_major_strides(const Extents& shape) {
   auto strides = Extents::filled(shape.size(), 1);
-  for (std::size_t d = 1; d < shape.size(); ++d) strides[d] = strides[d - 1] * shape[d - 1];
+  for (std::size_t d = 1; d < shape.size(); ++d)
+    strides[d] = wrapping_product(strides[d - 1], shape[d - 1]);
   return strides;
 }
 

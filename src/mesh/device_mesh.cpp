@@ -19,6 +19,7 @@ struct DeviceMesh::State {
   int rank;
   std::optional<std::vector<int>> coordinate;
   std::map<std::vector<int>, DeviceMesh> subs;
+  std::map<std::pair<std::vector<int>, std::string>, DeviceMesh> flats;
   std::map<std::type_index, std::shared_ptr<void>> attachments;
 };
 
@@ -27,7 +28,7 @@ DeviceMesh::DeviceMesh(Communicator communicator, MeshLayout layout) {
   std::optional<std::vector<int>> coordinate;
   if (rank >= 0) coordinate = layout.coordinate(rank);
   state_ = std::make_shared<State>(
-      State{std::move(communicator), std::move(layout), rank, std::move(coordinate), {}, {}});
+      State{std::move(communicator), std::move(layout), rank, std::move(coordinate), {}, {}, {}});
 }
 
 const DeviceMesh::State& DeviceMesh::state() const {
@@ -117,7 +118,11 @@ DeviceMesh DeviceMesh::sub(const MeshDims& mesh_dims) const {
 }
 
 DeviceMesh DeviceMesh::flatten(const MeshDims& mesh_dims, std::string dim_name) const {
-  return DeviceMesh(communicator(), sub(mesh_dims).layout().flattened(std::move(dim_name)));
+  const std::pair key(layout().indices(mesh_dims), std::move(dim_name));
+  const auto found = state().flats.find(key);
+  if (found != state().flats.end()) return found->second;
+  const DeviceMesh flat(communicator(), sub(mesh_dims).layout().flattened(key.second));
+  return state_->flats.emplace(key, flat).first->second;
 }
 
 Group DeviceMesh::group() const {

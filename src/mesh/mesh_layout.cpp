@@ -126,6 +126,10 @@ std::vector<int> MeshLayout::indices(const MeshDims& mesh_dims) const {
 }
 
 std::vector<int> MeshLayout::coordinate(int mesh_rank) const {
+  require(0 <= mesh_rank && mesh_rank < size(), [&] {
+    return fmt::format("mesh: expected a rank of mesh {}, 0 to {}, got {}", to_string(*this),
+                       size() - 1, mesh_rank);
+  });
   std::vector<int> result(shape().size());
   for (std::size_t d = shape().size(); d-- > 0;) {
     result[d] = mesh_rank % shape()[d];

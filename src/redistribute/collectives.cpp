@@ -19,6 +19,22 @@ Placements uniform(const DeviceMesh& mesh, Placement placement) {
   return std::vector<Placement>(static_cast<std::size_t>(mesh.ndim()), placement);
 }
 
+DeviceMesh line(const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  return mesh_dims.values().size() == 1 ? mesh.sub(mesh_dims) : mesh.flatten(mesh_dims, "line");
+}
+
+void require_static_chunks(const Extents& static_extents, int tensor_dim, int ranks) {
+  require(static_extents.size() < max_tensor_dims, [&] {
+    return fmt::format("all_to_all: expected split_dim other than concat_dim for a View of {} dims",
+                       max_tensor_dims);
+  });
+  const auto extent = static_extents[static_cast<std::size_t>(tensor_dim)];
+  require(extent % ranks == 0, [&] {
+    return fmt::format("all_to_all: expected a static extent that {} ranks divide, got {}", ranks,
+                       extent);
+  });
+}
+
 ArrayRef with_leading_dim(const ArrayRef& array, std::int64_t extent, std::int64_t stride) {
   auto result = array;
   result.extents = {extent};

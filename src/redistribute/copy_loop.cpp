@@ -1,6 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
 
 #include <tessera/redistribute/detail/copy_loop.hpp>
 
@@ -34,6 +38,21 @@ CopyLoop copy_loop(const ArrayRef& source, const ArrayRef& destination) {
   loop.destination_strides = without_last(loop.destination_strides);
   loop.source_strides = without_last(loop.source_strides);
   return loop;
+}
+
+Extents dense_strides(const ArrayRef& array) {
+  Extents strides = Extents::filled(array.extents.size(), 1);
+  std::vector<std::size_t> order(array.extents.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::abs(array.strides[a]) < std::abs(array.strides[b]);
+  });
+  std::int64_t size = 1;
+  for (const auto dim : order) {
+    strides[dim] = size;
+    size *= array.extents[dim];
+  }
+  return strides;
 }
 
 }  // namespace tessera::detail

@@ -17,11 +17,12 @@ std::int64_t slot_bytes(const Box& box, ElementType type) {
   return (bytes + slot_alignment - 1) / slot_alignment * slot_alignment;
 }
 
-std::int64_t scratch_bytes(const Phase& phase, int mesh_rank, ElementType type) {
+/// Room for all blocks that travel and, if they change memory space, for this rank's own ones.
+std::int64_t scratch_bytes(const Phase& phase, int mesh_rank, ElementType type, bool stages_own) {
   std::int64_t bytes = slot_alignment;
   for (const auto& block : phase.send) bytes += slot_bytes(block.box, type);
   for (const auto& block : phase.receive)
-    if (block.peer != mesh_rank) bytes += slot_bytes(block.box, type);
+    if (stages_own || block.peer != mesh_rank) bytes += slot_bytes(block.box, type);
   return bytes;
 }
 
@@ -63,12 +64,19 @@ std::byte* ScratchBuffer::reserve(std::int64_t bytes, MemorySpace space) {
   return space == MemorySpace::host ? grown(host_) : grown(device_);
 }
 
+void Scratch::hand_over(const Execution& execution) {
+  if (user.is_given() && user != execution)
+    user.fence("tessera::redistribute: before scratch is used by another instance");
+  user = execution;
+}
+
 PhaseRun::PhaseRun(const RedistributePlan& plan, const Step& step, const Phase& phase,
                    int mesh_rank, const ArrayRef& source, const ArrayRef& destination,
                    Scratch& scratch)
     : source_(source), destination_(destination), op_(plan.reduce_op()), divisor_(plan.divisor()) {
   const bool reduces = step.kind == StepKind::reduce && &phase == &step.phases.front();
-  const auto bytes = scratch_bytes(phase, mesh_rank, source.type);
+  const bool stages_own = reduces && source.space != destination.space;
+  const auto bytes = scratch_bytes(phase, mesh_rank, source.type, stages_own);
   auto* slot = aligned(scratch.messages.reserve(bytes, MemorySpace::host));
   add_outgoing(phase, slot);
   if (reduces)
@@ -111,27 +119,30 @@ void PhaseRun::add_incoming(const Phase& phase, int mesh_rank, std::byte*& slot)
 
 void PhaseRun::add_reductions(const Phase& phase, int mesh_rank, std::byte*& slot,
                               Scratch& scratch) {
-  const bool is_staged = destination_.space == MemorySpace::device;
+  const bool is_on_device = destination_.space == MemorySpace::device;
   std::byte* device_slot = nullptr;
-  if (is_staged)
-    device_slot =
-        scratch.terms.reserve(scratch_bytes(phase, mesh_rank, source_.type), MemorySpace::device);
+  if (is_on_device)
+    device_slot = scratch.terms.reserve(scratch_bytes(phase, mesh_rank, source_.type, true),
+                                        MemorySpace::device);
+  const auto staged = [&](std::byte*& memory, const Box& box, MemorySpace space) {
+    const auto term = row_major(memory, source_.type, box.shape, space);
+    memory += slot_bytes(box, source_.type);
+    return term;
+  };
   for (const auto& block : phase.receive) {
     if (block.term == 0)
       reductions_.push_back({{}, part(destination_, phase.destination, block.box)});
-    auto& terms = reductions_.back().terms;
-    if (block.peer == mesh_rank) {
-      terms.push_back(part(source_, phase.source, block.box));
-      continue;
+    auto term = part(source_, phase.source, block.box);
+    if (block.peer != mesh_rank) {
+      term = staged(slot, block.box, MemorySpace::host);
+      incoming_.push_back({block.peer, term.data, term.bytes()});
     }
-    const auto packed = row_major(slot, source_.type, block.box.shape, MemorySpace::host);
-    incoming_.push_back({block.peer, slot, packed.bytes()});
-    slot += slot_bytes(block.box, source_.type);
-    terms.push_back(packed);
-    if (!is_staged) continue;
-    terms.back() = row_major(device_slot, source_.type, block.box.shape, MemorySpace::device);
-    unpack_jobs_.push_back({packed, terms.back()});
-    device_slot += slot_bytes(block.box, source_.type);
+    if (term.space != destination_.space) {
+      const auto moved = staged(is_on_device ? device_slot : slot, block.box, destination_.space);
+      unpack_jobs_.push_back({term, moved});
+      term = moved;
+    }
+    reductions_.back().terms.push_back(term);
   }
 }
 
@@ -176,6 +187,7 @@ void execute(const Execution& execution, const RedistributePlan& plan,
       source.space == MemorySpace::host || destination.space == MemorySpace::host;
   if (!execution.is_given() || touches_host)
     execution.fence("tessera::redistribute: before reading the source");
+  scratch.hand_over(execution);
   prepare_destination(execution, plan, destination);
   ArrayRef current = source;
   for (const auto& step : steps) {

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -16,22 +14,6 @@ template <MemorySpace Space>
 using Bytes =
     Kokkos::View<std::byte*, std::conditional_t<Space == MemorySpace::host, Kokkos::HostSpace,
                                                 Kokkos::DefaultExecutionSpace::memory_space>>;
-
-/// Strides of a dense array whose dims follow one another in memory as those of `array` do.
-[[maybe_unused]] Extents dense_strides(const ArrayRef& array) {
-  Extents strides = Extents::filled(array.extents.size(), 1);
-  std::vector<std::size_t> order(array.extents.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return array.strides[a] < array.strides[b];
-  });
-  std::int64_t size = 1;
-  for (const auto dim : order) {
-    strides[dim] = size;
-    size *= array.extents[dim];
-  }
-  return strides;
-}
 
 [[maybe_unused]] bool has_strides(const ArrayRef& array, const Extents& strides) {
   for (std::size_t d = 0; d < strides.size(); ++d)

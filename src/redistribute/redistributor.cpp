@@ -17,7 +17,7 @@ struct Redistributor::State {
   RedistributePlan plan;
   Group group;
   std::vector<Step> steps;
-  detail::Scratch scratch;
+  std::shared_ptr<detail::Scratch> scratch;
 };
 
 namespace {
@@ -39,7 +39,11 @@ void require_piece(int mesh_rank, const DTensorSpec& spec, ElementType type, con
 
 }  // namespace
 
-Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh) {
+Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh)
+    : Redistributor(std::move(plan), mesh, std::make_shared<detail::Scratch>()) {}
+
+Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh,
+                             std::shared_ptr<detail::Scratch> scratch) {
   require<MeshMismatch>(mesh.layout() == plan.source().layout(), [&] {
     return fmt::format("bind: expected the plan's mesh {}, got mesh {}",
                        to_string(plan.source().layout()), to_string(mesh));
@@ -47,7 +51,8 @@ Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh) {
   std::vector<Step> steps;
   if (mesh.coordinate()) steps = plan.steps(mesh.rank());
   const Group group{mesh.communicator(), plan.source().layout().ranks(), mesh.rank()};
-  state_ = std::make_shared<State>(State{std::move(plan), group, std::move(steps), {}});
+  state_ =
+      std::make_shared<State>(State{std::move(plan), group, std::move(steps), std::move(scratch)});
 }
 
 Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
@@ -67,7 +72,7 @@ void Redistributor::execute(const Execution& execution, const ArrayRef& source,
   require_piece(state.group.position, state.plan.target(), state.plan.element_type(), destination,
                 "destination");
   detail::execute(execution, state.plan, state.steps, state.group, source, destination,
-                  state.scratch, operation);
+                  *state.scratch, operation);
   finish(execution, operation);
 }
 
@@ -77,10 +82,12 @@ namespace {
 
 constexpr std::size_t largest_cache = 256;
 
-/// Plans of one mesh by key, the oldest forgotten first. Changes in collective calls only.
+/// Plans of one mesh by key, the oldest forgotten first, and the scratch that all of them use in
+/// turn. Changes in collective calls only.
 struct PlanCache {
   std::unordered_multimap<std::uint64_t, Redistributor> plans;
   std::deque<std::uint64_t> keys;
+  std::shared_ptr<Scratch> scratch = std::make_shared<Scratch>();
 };
 
 std::uint64_t key_of(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
@@ -107,7 +114,7 @@ Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& so
   const auto [begin, end] = cache.plans.equal_range(key);
   for (auto entry = begin; entry != end; ++entry)
     if (matches(entry->second.plan(), source, target, type, options)) return entry->second;
-  Redistributor made(make_plan(source, target, type, options, function), mesh);
+  Redistributor made(make_plan(source, target, type, options, function), mesh, cache.scratch);
   if (cache.keys.size() == largest_cache) {
     cache.plans.erase(cache.plans.find(cache.keys.front()));
     cache.keys.pop_front();

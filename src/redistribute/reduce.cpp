@@ -7,6 +7,7 @@
 
 #include <tessera/error/error.hpp>
 #include <tessera/placement/can_reduce.hpp>
+#include <tessera/redistribute/detail/copy_loop.hpp>
 #include <tessera/redistribute/detail/device_reduce.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
 #include <tessera/redistribute/detail/reduction.hpp>
@@ -26,22 +27,11 @@ void check(ReduceOp op, ElementType type, std::size_t terms, std::int64_t diviso
   });
 }
 
-void launch(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
-            const ArrayRef& destination, std::int64_t divisor) {
-  const auto kind = destination.type.kind;
-  auto reduction = make_reduction(terms, destination, divisor);
-  if (is_complex(kind))
-    reduce_complex(execution, op, kind, destination.space, std::move(reduction));
-  else if (is_floating(kind))
-    reduce_floating(execution, op, kind, destination.space, std::move(reduction));
-  else
-    reduce_integers(execution, op, kind, destination.space, std::move(reduction));
-}
-
 /// Groups of terms first, which are branches of the tree, then the tree over their results.
 void reduce_on_device(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
                       const ArrayRef& destination, std::int64_t divisor) {
-  if (terms.size() <= device_terms) return launch(execution, op, terms, destination, divisor);
+  if (terms.size() <= device_terms)
+    return run_reduction(execution, op, terms, destination, divisor);
   const auto groups = (terms.size() + device_terms - 1) / device_terms;
   const auto bytes = static_cast<std::size_t>(destination.bytes());
   const Kokkos::View<std::byte*, Kokkos::DefaultExecutionSpace::memory_space> scratch(
@@ -51,9 +41,9 @@ void reduce_on_device(const Execution& execution, ReduceOp op, std::span<const A
   for (std::size_t g = 0; g < groups; ++g) {
     const auto first = g * device_terms;
     const auto size = std::min<std::size_t>(device_terms, terms.size() - first);
-    partial.push_back(row_major(scratch.data() + g * bytes, destination.type, destination.extents,
-                                destination.space));
-    launch(execution, op, terms.subspan(first, size), partial.back(), 1);
+    partial.push_back({scratch.data() + g * bytes, destination.type, destination.extents,
+                       dense_strides(destination), destination.space});
+    run_reduction(execution, op, terms.subspan(first, size), partial.back(), 1);
   }
   reduce_on_device(execution, op, partial, destination, divisor);
   execution.instance<MemorySpace::device>().fence("tessera::detail::reduce: scratch is freed");
@@ -76,6 +66,18 @@ Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destin
   return result;
 }
 
+void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+                   const ArrayRef& destination, std::int64_t divisor) {
+  const auto kind = destination.type.kind;
+  auto reduction = make_reduction(terms, destination, divisor);
+  if (is_complex(kind))
+    reduce_complex(execution, op, kind, destination.space, std::move(reduction));
+  else if (is_floating(kind))
+    reduce_floating(execution, op, kind, destination.space, std::move(reduction));
+  else
+    reduce_integers(execution, op, kind, destination.space, std::move(reduction));
+}
+
 void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
             const ArrayRef& destination, std::int64_t divisor) {
   check(op, destination.type, terms.size(), divisor);
@@ -83,7 +85,7 @@ void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> t
   if (is_on_device(destination.space))
     reduce_on_device(execution, op, terms, destination, divisor);
   else
-    launch(execution, op, terms, destination, divisor);
+    reduce_on_host(execution, op, terms, destination, divisor);
 }
 
 }  // namespace tessera::detail

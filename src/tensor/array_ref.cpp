@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <type_traits>
+
 #include <tessera/tensor/array_ref.hpp>
 
 namespace tessera {
@@ -28,13 +30,17 @@ ArrayRef row_major(std::byte* data, ElementType type, const Extents& shape, Memo
 }
 
 void Execution::fence(const char* reason) const {
-  if (host_) host_->fence(reason);
-  if (device_) device_->fence(reason);
-  if (!is_given_) Kokkos::fence(reason);
+  if (!is_given_) return Kokkos::fence(reason);
+  instance<MemorySpace::device>().fence(reason);
+  if constexpr (!std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>)
+    if (host_) host_->fence(reason);
 }
 
 void finish(const Execution& execution, const char* function) {
-  if (!execution.is_given()) Kokkos::fence(function);
+  if (!execution.is_given())
+    Kokkos::fence(function);
+  else if (!execution.has_device_instance())
+    execution.instance<MemorySpace::device>().fence(function);
 }
 
 }  // namespace tessera

@@ -284,6 +284,21 @@ TEST(ReduceScatter, several_mesh_dims_split_in_the_order_named) {
   }
 }
 
+TEST(ReduceScatter, over_several_mesh_dims_chunks_as_over_one) {
+  for (const auto& mesh : grids()) {
+    const std::int64_t rows = 2 * mesh.size() + 2;
+    const auto mine = iota_view<Matrix>({rows, 2});
+
+    const auto part = reduce_scatter(mine, ReduceOp::max, 0, mesh, {0, 1});
+
+    if (!is_on(mesh)) continue;
+    const auto expected = chunk({0, rows}, mesh.size(), mesh.rank());
+    EXPECT_EQ(
+        wrong_element(part, {{expected.begin, 0}, {expected.size(), 2}}, GlobalIndex({rows, 2})),
+        "");
+  }
+}
+
 TEST(AllToAll, turns_rows_into_columns) {
   for (const auto& mesh : lines()) {
     for (const std::int64_t columns : {8, 9, 10, 1}) {
@@ -407,6 +422,14 @@ TEST(Collectives, result_of_a_const_view_can_be_written) {
     if (!is_on(mesh)) continue;
     EXPECT_EQ(wrong_whole(sum, {3, 2}, GlobalIndex({3, 2}, mesh.size())), "");
   }
+}
+
+TEST(AllToAll, along_a_static_dim_that_the_ranks_do_not_divide_is_invalid) {
+  using Five = Kokkos::View<double[5], Kokkos::HostSpace>;
+  const auto mesh = mesh_of({world_size()});
+  if (5 % mesh.size() == 0) return;
+
+  EXPECT_THROW(all_to_all(Five("five"), 0, 0, mesh, 0), InvalidArgument);
 }
 
 TEST(Collectives, off_the_mesh_nothing_happens) {

@@ -279,6 +279,28 @@ TYPED_TEST(Reduce, rejects_ops_that_the_type_does_not_have) {
   }
 }
 
+TEST(ReduceOnce, reads_large_terms_that_lie_crosswise_to_the_destination) {
+  std::mt19937 generator(7);
+  for (std::size_t size = 1; size <= 5; ++size) {
+    const Extents extents{130, 3, 257};
+    Case<double> c(generator, extents, size);
+    for (std::size_t t = 0; t < size; ++t) {
+      const auto layout = t % 2 == 0 ? Layout::right : Layout::left;
+      c.terms[t] = TestArray(generator, element_type<double>(), extents, layout);
+      for_each_index(extents, [&](const Extents& index) {
+        c.terms[t].set(index, random_value<double>(generator));
+      });
+    }
+    c.destination = TestArray(generator, element_type<double>(), extents, Layout::left);
+    const auto expected = c.expected(ReduceOp::sum, 1);
+
+    detail::reduce(Execution(), ReduceOp::sum, c.refs(), c.destination.ref(), 1);
+    expect_values(c.destination, expected, std::to_string(size) + " terms");
+    detail::reduce(Execution(), ReduceOp::sum, c.refs(), c.terms[0].ref(), 1);
+    expect_values(c.terms[0], expected, std::to_string(size) + " terms in place");
+  }
+}
+
 template <class T, class Op>
 void expect_device_kernel_gives_the_tree(ReduceOp op) {
   std::mt19937 generator(5);

@@ -4,6 +4,7 @@
 // What a redistribution does to View types, boundaries and bits.
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -89,6 +90,23 @@ TEST(Bits, of_nans_and_signed_zeros_travel_unchanged) {  // R24
     const Bits last(reinterpret_cast<std::uint64_t*>(on_last.data()), on_last.size());
     for (std::size_t i = 0; i < last.size(); ++i) EXPECT_EQ(last(i), patterns[i]);
     EXPECT_EQ(through_max.to_local().size(), gathered.size());
+  }
+}
+
+TEST(Bits, of_infinite_complex_numbers_survive_a_product_with_the_identity) {
+  using Numbers = Kokkos::View<Kokkos::complex<double>*, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  const auto mesh = mesh_of({world_size()});
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Numbers full("full", 3);
+  Kokkos::deep_copy(full, Kokkos::complex<double>(infinity, 0.0));
+
+  const auto partial =
+      redistribute(distribute_tensor(full, mesh, {Shard(0)}), {Partial(ReduceOp::product)});
+  const auto whole = full_tensor(partial);
+
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_EQ(whole(i).real(), infinity);
+    EXPECT_EQ(whole(i).imag(), 0.0);
   }
 }
 

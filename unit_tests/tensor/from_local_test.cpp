@@ -362,6 +362,20 @@ TEST(FromLocal, three_mesh_dims) {
   EXPECT_EQ(by_two.shape(), (Extents{12, 3, 6}));
 }
 
+TEST(FromLocal, a_piece_without_elements_gets_the_extents_of_the_spec) {
+  for (const auto& mesh : lines()) {
+    if (!is_on(mesh)) continue;
+    const bool is_first = mesh.rank() == 0;
+    const Matrix local("local", is_first ? 4 : 0, is_first ? 8 : 0);
+
+    const auto tensor = from_local(local, mesh, {Shard(0)});
+
+    EXPECT_EQ(tensor.shape(), (Extents{4, 8}));
+    EXPECT_EQ(tensor.to_local().extent_int(0), is_first ? 4 : 0);
+    EXPECT_EQ(tensor.to_local().extent_int(1), 8);
+  }
+}
+
 TEST(FromLocal, with_an_instance_gives_the_same) {
   for (const auto& mesh : lines()) {
     const auto local = iota_view<Matrix>({2, 2});

@@ -28,32 +28,50 @@ class Error : public std::runtime_error {
 
 /// An argument that no call of this function accepts.
 class InvalidArgument : public Error {
-  using Error::Error;
+ public:
+  explicit InvalidArgument(const std::string& message, const char* file = __builtin_FILE(),
+                           int line = __builtin_LINE())
+      : Error(message, file, line) {}
 };
 
 /// A tensor whose placements are not those that the callee asked for.
 class PlacementMismatch : public Error {
-  using Error::Error;
+ public:
+  explicit PlacementMismatch(const std::string& message, const char* file = __builtin_FILE(),
+                             int line = __builtin_LINE())
+      : Error(message, file, line) {}
 };
 
 /// Tensors or arguments that live on different meshes.
 class MeshMismatch : public Error {
-  using Error::Error;
+ public:
+  explicit MeshMismatch(const std::string& message, const char* file = __builtin_FILE(),
+                        int line = __builtin_LINE())
+      : Error(message, file, line) {}
 };
 
 /// An MPI call that returned an error code, or MPI used outside its lifetime.
 class MpiError : public Error {
-  using Error::Error;
+ public:
+  explicit MpiError(const std::string& message, const char* file = __builtin_FILE(),
+                    int line = __builtin_LINE())
+      : Error(message, file, line) {}
 };
 
 /// A file that is missing, damaged, of another type, or cannot be written.
 class IoError : public Error {
-  using Error::Error;
+ public:
+  explicit IoError(const std::string& message, const char* file = __builtin_FILE(),
+                   int line = __builtin_LINE())
+      : Error(message, file, line) {}
 };
 
 /// A peer that did not arrive in time.
 class Timeout : public Error {
-  using Error::Error;
+ public:
+  explicit Timeout(const std::string& message, const char* file = __builtin_FILE(),
+                   int line = __builtin_LINE())
+      : Error(message, file, line) {}
 };
 
 /// Throws E unless `condition` holds. `message` is a string, or a callable that makes one: it is

@@ -71,19 +71,24 @@ class LocalMap {
 ///
 /// Each DTensor argument, also inside one level of tuple, pair, array or vector, is replaced by its
 /// local View (exactly its view_type); everything else is passed on. A container counts as its
-/// elements if they hold tensors, else as one argument. in:  one InPlacement per flattened
-/// argument; left out, nothing is checked. A DTensor with other placements than asked for is
-///      redistributed with options.redistribute_inputs (func's writes into it are then lost), else
-///      PlacementMismatch.
-/// out: none, Placements, even, like_input or shaped; or a std::tuple of them, one for each element
-/// of the tuple (or pair) func returns. Without a DTensor argument the result is what func returns,
-/// unless a mesh comes first: then Views always become DTensors. Collective over the mesh where
-/// inputs are redistributed or output sizes inferred, and where func is. Off the mesh func does not
-/// run; plain outputs are value-initialised. Errors: InvalidArgument for wrong numbers or kinds of
-/// placements, or, on that rank, a View that does not fit like_input or shaped; MeshMismatch;
-/// PlacementMismatch, also for inputs split alike but cut at different places. Else the same on
-/// every rank. Example: auto gemm = local_map(local_gemm, {Partial()}, {{Shard(1)}, {Shard(0)}});
-/// auto y = gemm(w, x);
+/// elements if they hold tensors, else as one argument.
+///
+/// in:   one InPlacement per flattened argument; left out, nothing is checked. A DTensor with other
+///       placements than asked for is redistributed with options.redistribute_inputs, else
+///       PlacementMismatch. What func writes into a redistributed input is lost, and an unmanaged
+///       View of one must not be returned.
+/// out:  none, Placements, even, like_input or shaped; or a std::tuple of them, one for each element
+///       of the tuple (or pair) that func returns.
+/// Without a DTensor argument the result is what func returns, unless a mesh comes first: then
+/// Views always become DTensors.
+///
+/// Example:    auto gemm = local_map(local_gemm, {Partial()}, {{Shard(1)}, {Shard(0)}});
+///             auto y = gemm(w, x);
+/// Collective: over the mesh where inputs are redistributed or output sizes inferred, and where
+///             func is. Off the mesh func does not run; plain outputs are value-initialised.
+/// Errors:     InvalidArgument for wrong numbers or kinds of placements or, on that rank, a View
+///             that does not fit like_input or shaped; MeshMismatch; PlacementMismatch, also for
+///             inputs split alike but cut at different places. Else the same on every rank.
 template <class Function>
 auto local_map(Function func, OutPlacement out, InPlacements in = {},
                LocalMapOptions options = {}) {

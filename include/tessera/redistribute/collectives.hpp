@@ -22,6 +22,9 @@ int resolved_dim(int tensor_dim, std::size_t tensor_dims, const char* function);
 
 Placements uniform(const DeviceMesh& mesh, Placement placement);
 
+/// The ranks along `mesh_dims` through this one in one mesh dim.
+DeviceMesh line(const DeviceMesh& mesh, const MeshDims& mesh_dims);
+
 /// `array` with one more dim in front.
 ArrayRef with_leading_dim(const ArrayRef& array, std::int64_t extent, std::int64_t stride);
 
@@ -76,12 +79,16 @@ AllocatableView<V> reduce_scatter(const Execution& execution, const V& view, Red
 std::pair<DTensorSpec, DTensorSpec> chunk_specs(const DeviceMesh& mesh, const DTensorSpec& joined,
                                                 int tensor_dim, const Extents& local_shape);
 
+/// Errors: InvalidArgument for 8 dims, or a static extent that chunks of one size do not make.
+void require_static_chunks(const Extents& static_extents, int tensor_dim, int ranks);
+
 /// all_to_all along one dim: chunk i goes to rank i, and what arrives is joined in rank order.
 template <class V>
 AllocatableView<V> exchange_chunks(const Execution& execution, const V& view, int tensor_dim,
                                    const DeviceMesh& mesh, const DTensorSpec& joined) {
   using Result = AllocatableView<V>;
   const auto d = static_cast<std::size_t>(tensor_dim);
+  require_static_chunks(static_extents<V>(), tensor_dim, mesh.size());
   const auto [from, to] = chunk_specs(mesh, joined, tensor_dim, extents_of(view));
   const auto chunk = to.piece(*mesh.coordinate()).shape[d + 1];
   auto shape = extents_of(view);
@@ -124,39 +131,40 @@ AllocatableView<V> broadcast_view(const Execution& execution, const V& view, int
 /// tree in the order of the ranks.
 template <detail::AnyView V>
 auto all_reduce(const V& view, ReduceOp op, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::all_reduce(Execution(), view, op, mesh.sub(mesh_dims));
+  return detail::all_reduce(Execution(), view, op, detail::line(mesh, mesh_dims));
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_reduce(const Exec& exec, const V& view, ReduceOp op, const DeviceMesh& mesh,
                 const MeshDims& mesh_dims) {
-  return detail::all_reduce(Execution(exec), view, op, mesh.sub(mesh_dims));
+  return detail::all_reduce(Execution(exec), view, op, detail::line(mesh, mesh_dims));
 }
 
 /// The Views one after another along `tensor_dim`, on every rank; their extents there may differ
 /// (sizes travel as metadata).
 template <detail::AnyView V>
 auto all_gather(const V& view, int tensor_dim, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::all_gather(Execution(), view, tensor_dim, mesh.sub(mesh_dims));
+  return detail::all_gather(Execution(), view, tensor_dim, detail::line(mesh, mesh_dims));
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_gather(const Exec& exec, const V& view, int tensor_dim, const DeviceMesh& mesh,
                 const MeshDims& mesh_dims) {
-  return detail::all_gather(Execution(exec), view, tensor_dim, mesh.sub(mesh_dims));
+  return detail::all_gather(Execution(exec), view, tensor_dim, detail::line(mesh, mesh_dims));
 }
 
 /// This rank's chunk along `tensor_dim` of the reduction of the Views, which have the same extents.
 template <detail::AnyView V>
 auto reduce_scatter(const V& view, ReduceOp op, int tensor_dim, const DeviceMesh& mesh,
                     const MeshDims& mesh_dims) {
-  return detail::reduce_scatter(Execution(), view, op, tensor_dim, mesh.sub(mesh_dims));
+  return detail::reduce_scatter(Execution(), view, op, tensor_dim, detail::line(mesh, mesh_dims));
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto reduce_scatter(const Exec& exec, const V& view, ReduceOp op, int tensor_dim,
                     const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::reduce_scatter(Execution(exec), view, op, tensor_dim, mesh.sub(mesh_dims));
+  return detail::reduce_scatter(Execution(exec), view, op, tensor_dim,
+                                detail::line(mesh, mesh_dims));
 }
 
 /// Cuts each View into chunks along `split_dim`, sends chunk i to rank i, and joins what arrives
@@ -165,26 +173,28 @@ auto reduce_scatter(const Exec& exec, const V& view, ReduceOp op, int tensor_dim
 template <detail::AnyView V>
 auto all_to_all(const V& view, int split_dim, int concat_dim, const DeviceMesh& mesh,
                 const MeshDims& mesh_dims) {
-  return detail::all_to_all(Execution(), view, split_dim, concat_dim, mesh.sub(mesh_dims));
+  return detail::all_to_all(Execution(), view, split_dim, concat_dim,
+                            detail::line(mesh, mesh_dims));
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_to_all(const Exec& exec, const V& view, int split_dim, int concat_dim,
                 const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::all_to_all(Execution(exec), view, split_dim, concat_dim, mesh.sub(mesh_dims));
+  return detail::all_to_all(Execution(exec), view, split_dim, concat_dim,
+                            detail::line(mesh, mesh_dims));
 }
 
 /// The View of `root`, a position along `mesh_dims`, on every rank; the other Views are not looked
 /// at (the shape travels as metadata).
 template <detail::AnyView V>
 auto broadcast(const V& view, int root, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::broadcast_view(Execution(), view, root, mesh.sub(mesh_dims));
+  return detail::broadcast_view(Execution(), view, root, detail::line(mesh, mesh_dims));
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto broadcast(const Exec& exec, const V& view, int root, const DeviceMesh& mesh,
                const MeshDims& mesh_dims) {
-  return detail::broadcast_view(Execution(exec), view, root, mesh.sub(mesh_dims));
+  return detail::broadcast_view(Execution(exec), view, root, detail::line(mesh, mesh_dims));
 }
 
 }  // namespace tessera

@@ -39,7 +39,10 @@ auto redistribute(const Execution& execution, const DTensor<V>& tensor, const DT
                 "redistribute moves elements as they are: expected the same element type");
   require_representable<Result>(target, function);
   if constexpr (std::is_same_v<Result, V>)
-    if (target == tensor.spec()) return tensor;
+    if (target == tensor.spec()) {
+      finish(execution, function);
+      return tensor;
+    }
   const auto& mesh = tensor.device_mesh();
   require<MeshMismatch>(target.layout() == mesh.layout(), [&] {
     return std::string(function) + ": expected a spec on the tensor's mesh " + to_string(mesh) +
@@ -69,23 +72,23 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
 
 }  // namespace detail
 
-/// The same global values under other placements. The general form is redistribute<Out>([exec,]
-/// tensor, target, options).
+/// The same global values under other placements. The general form is
+/// redistribute<Out>([exec,] tensor, target, options).
 ///
-/// `target`: placements (boundaries stay where a tensor dim is split by the same mesh dims in the
-/// same order, else the chunk rule), or a spec with boundaries of its own. All transitions between
-/// Shard, Replicate and Partial, even or not, in at most two exchanges. Result:     DTensor<V> with
-/// exactly V where V is managed, non-const and LayoutLeft or LayoutRight; otherwise const and
-/// unmanaged are
-///             dropped and LayoutStride becomes LayoutRight. Out asks for another View type. If the
-///             spec stays and the result has type V, it is the same memory.
+/// `target` is a list of placements (boundaries stay where a tensor dim is split by the same mesh
+/// dims in the same order, else the chunk rule) or a spec with boundaries of its own. All
+/// transitions between Shard, Replicate and Partial, even or not, in at most two exchanges.
+///
+/// Result:     DTensor<V> with exactly V where V is managed, non-const and LayoutLeft or
+///             LayoutRight; otherwise const and unmanaged are dropped and LayoutStride becomes
+///             LayoutRight. Out asks for another View type. If the spec stays and the result has
+///             type V, it is the same memory.
 /// Collective: over the mesh. With an execution space instance, work is ordered on it and not
-/// fenced at the end; without, there is a
-///             global fence before and the result is complete. Off the mesh: an empty tensor.
+///             fenced at the end; without, there is a global fence before and the result is
+///             complete. Off the mesh: an empty tensor.
 /// Errors:     InvalidArgument for placements that do not fit mesh and tensor, an op the element
-/// type cannot reduce, a static extent that
-///             would change; MeshMismatch for a spec on another mesh; MpiError. The same on every
-///             rank.
+///             type cannot reduce, a static extent that would change; MeshMismatch for a spec on
+///             another mesh; MpiError. The same on every rank.
 template <class Out = void, class V>
 auto redistribute(const DTensor<V>& tensor, const DTensorSpec& target,
                   const RedistributeOptions& options = {}) {

@@ -10,12 +10,19 @@
 
 namespace tessera {
 
+namespace detail {
+struct Scratch;
+}
+
 /// A plan bound to this rank of a mesh, with the scratch memory it needs: nothing is allocated once
 /// it has run. A shared handle; one execution at a time. It does not keep the mesh alive.
 class Redistributor {
  public:
   /// Made by RedistributePlan::bind.
   Redistributor(RedistributePlan plan, const DeviceMesh& mesh);
+  /// With scratch that others use too, one at a time.
+  Redistributor(RedistributePlan plan, const DeviceMesh& mesh,
+                std::shared_ptr<detail::Scratch> scratch);
 
   const RedistributePlan& plan() const;
 

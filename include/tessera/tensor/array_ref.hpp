@@ -14,6 +14,14 @@
 
 namespace tessera {
 
+/// Kokkos' 16-bit floats, where the backend has them; elsewhere these names mean float.
+template <class T>
+requires std::is_same_v<T, Kokkos::Experimental::half_t> &&
+    (sizeof(T) == 2) inline constexpr ElementKind element_kind<T> = ElementKind::float16;
+template <class T>
+requires std::is_same_v<T, Kokkos::Experimental::bhalf_t> &&
+    (sizeof(T) == 2) inline constexpr ElementKind element_kind<T> = ElementKind::bfloat16;
+
 /// Whether the host can read a piece of memory.
 enum class MemorySpace : std::uint8_t { host, device };
 
@@ -66,7 +74,8 @@ class Execution {
   /// Default instances; fences are global.
   Execution() = default;
 
-  /// The caller's instance; fences wait for it alone. Another space than the two defaults is fenced
+  /// The caller's instance; fences wait for it, and for a default instance where work went there
+  /// because this one cannot reach the memory. Another space than the two defaults is fenced
   /// here, and work goes to a default.
   template <class Space>
   requires Kokkos::is_execution_space_v<Space>
@@ -79,6 +88,7 @@ class Execution {
   }
 
   bool is_given() const { return is_given_; }
+  bool has_device_instance() const { return device_.has_value(); }
 
   /// The instance for memory of `Space`.
   template <MemorySpace Space>
@@ -88,6 +98,8 @@ class Execution {
     else
       return device_ ? *device_ : Kokkos::DefaultExecutionSpace();
   }
+
+  friend bool operator==(const Execution&, const Execution&) = default;
 
   /// Waits, with a reason, until the work given so far is done: on the instance, or globally.
   void fence(const char* reason) const;

@@ -83,12 +83,19 @@ struct DTensorAccess {
   }
 };
 
+/// `view`, or where it has no elements, an empty View with the extents of this rank's piece.
+template <class V>
+V with_piece_extents(const V& view, const DeviceMesh& mesh, const DTensorSpec& spec) {
+  const auto shape = local_piece(mesh, spec).shape;
+  if (extents_of(view) == shape || product(shape) > 0) return view;
+  return V(allocate<AllocatableView<V>>(shape, "tessera::from_local"));
+}
+
 /// A tensor of uninitialised memory.
-template <class V, class... Properties>
-DTensor<V> allocate_dtensor(const DeviceMesh& mesh, DTensorSpec spec, const char* label,
-                            const Properties&... properties) {
+template <class V>
+DTensor<V> allocate_dtensor(const DeviceMesh& mesh, DTensorSpec spec, const char* label) {
   if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));
-  auto view = allocate<V>(local_piece(mesh, spec).shape, label, properties...);
+  auto view = allocate<V>(local_piece(mesh, spec).shape, label);
   return DTensorAccess::make(std::move(view), mesh, std::move(spec));
 }
 

@@ -254,9 +254,11 @@ DTensor<V> randn(const E& exec, const Placements& placements, const Extents& sha
                                 detail::Distribution::normal, random, "randn");
 }
 
-/// Element at each global index: function(Kokkos::Array<std::int64_t, V::rank()>), called on V's
-/// execution space, so it must be callable there (KOKKOS_LAMBDA). Example: from_function<V>(mesh,
-/// {Shard(0)}, {4, 3}, KOKKOS_LAMBDA(auto i) { return 3.0 * i[0] + i[1]; })
+/// Element at each global index: function(Kokkos::Array<std::int64_t, V::rank()>), called on the
+/// default execution space that reaches V's memory, so it must be callable there.
+///
+/// Example: from_function<V>(mesh, {Shard(0)}, {4, 3},
+///              KOKKOS_LAMBDA(Kokkos::Array<std::int64_t, 2> i) { return 3.0 * i[0] + i[1]; });
 template <class V, class Function>
 DTensor<V> from_function(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
                          const Function& function) {

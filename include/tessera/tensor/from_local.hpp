@@ -53,12 +53,11 @@ void check_replicas(const DeviceMesh& mesh, const DTensorSpec& spec,
 /// The elements of a View as dense row-major host memory.
 template <class V>
 auto row_major_copy(const V& view) {
-  const auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
   using Dense =
-      Kokkos::View<typename V::non_const_data_type, Kokkos::LayoutRight, Kokkos::HostSpace>;
+      Kokkos::View<typename V::non_const_data_type, Kokkos::LayoutRight, typename V::device_type>;
   const auto dense = allocate<Dense>(extents_of(view), "tessera::row_major_copy");
-  Kokkos::deep_copy(dense, mirror);
-  return dense;
+  Kokkos::deep_copy(dense, view);
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), dense);
 }
 
 template <class V>
@@ -81,7 +80,7 @@ DTensor<V> from_local(const Execution& execution, const V& view, const DeviceMes
     const auto piece = row_major_copy(view);
     check_replicas(mesh, spec, std::as_bytes(std::span(piece.data(), piece.size())));
   }
-  return DTensorAccess::make(view, mesh, std::move(spec));
+  return DTensorAccess::make(with_piece_extents(view, mesh, spec), mesh, std::move(spec));
 }
 
 }  // namespace detail

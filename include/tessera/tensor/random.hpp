@@ -11,16 +11,16 @@ namespace tessera {
 
 /// Which random numbers: an element depends on (seed, stream, its global index) only.
 ///
-/// Element i, the row-major linear index in the global shape, draws the four 32-bit words w0 … w3
-/// of Philox4x32-10 (Random123) with
-///   counter {low word of i, high word of i, low word of stream, high word of stream}, key {low,
-///   high word of seed}.
+/// Element i, the row-major linear index in the global shape, draws the four 32-bit words w0 … w3 of
+/// Philox4x32-10 (Random123) with
+///   counter {low word of i, high word of i, low word of stream, high word of stream},
+///   key     {low word of seed, high word of seed}.
 /// With a = w0 + 2^32 w1 and b = w2 + 2^32 w3:
-///   uniform  float64: (a >> 11) / 2^53.  float32: (w0 >> 8) / 2^24.  float16: (w0 >> 21) / 2^11.
-///   bfloat16: (w0 >> 24) / 2^8.
-///            complex128: real part from a, imaginary part from b.  complex64: from w0 and w2.
+///   uniform  float64: (a >> 11) / 2^53.     float32: (w0 >> 8) / 2^24.
+///            float16: (w0 >> 21) / 2^11.    bfloat16: (w0 >> 24) / 2^8.
+///            complex128: real part from a, imaginary part from b; complex64: from w0 and w2.
 ///   normal   in double, r = sqrt(-2 log(((a >> 11) + 1) / 2^53)), angle = 2 pi ((b >> 11) / 2^53):
-///   r cos(angle), rounded to the type.
+///            r cos(angle), rounded to the type.
 ///            complex: the imaginary part is r sin(angle), so each part has variance 1.
 struct Random {
   std::uint64_t seed = 0;

@@ -44,7 +44,7 @@ typename Wrapped<Value, Placement>::type wrap(Value&& value, const Placement&,
   if constexpr (std::is_same_v<Placement, None>)
     return std::forward<Value>(value);
   else
-    return DTensorAccess::make(std::forward<Value>(value), mesh, *spec++);
+    return DTensorAccess::make(with_piece_extents(value, mesh, *spec), mesh, *spec++);
 }
 
 /// The value of an output on a rank off the mesh: an empty DTensor, or value-initialised.

@@ -54,12 +54,20 @@ struct Sum {
 struct Product {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
-    if constexpr (is_complex_number<T>)
+    if constexpr (is_complex_number<T>) {
+      // By the formula, one times an infinity would be NaN.
+      if (is_one(a)) return b;
+      if (is_one(b)) return a;
       return {a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real};
-    else if constexpr (std::is_integral_v<T>)
+    } else if constexpr (std::is_integral_v<T>)
       return static_cast<T>(wrapping(a) * wrapping(b));
     else
       return a * b;
+  }
+
+  template <class T>
+  KOKKOS_FUNCTION static bool is_one(const T& value) {
+    return value.real == 1 && value.imag == 0;
   }
 };
 

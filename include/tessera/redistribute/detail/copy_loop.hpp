@@ -27,6 +27,10 @@ struct CopyLoop {
 /// Expects at least one element.
 CopyLoop copy_loop(const ArrayRef& source, const ArrayRef& destination);
 
+/// Strides, in elements, of a dense array whose dims follow one another in memory as those of
+/// `array` do.
+Extents dense_strides(const ArrayRef& array);
+
 /// Copies in host memory; small ones in total on the calling thread.
 void copy_on_host(const Execution& execution, std::span<const CopyLoop> loops);
 

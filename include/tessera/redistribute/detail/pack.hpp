@@ -32,10 +32,13 @@ void copy(const Execution& execution, const ArrayRef& source, const ArrayRef& de
 ///
 /// f(lo, hi) = f(lo, mid) op f(mid, hi), mid = lo + the largest power of two below hi - lo, so the
 /// bits depend on the terms alone. avg combines as sum: pass the number of terms as `divisor`. NaN
-/// wins in min and max, and -0 < +0 there; integers wrap. Shapes:  each term has destination's
-/// extents, type and space; destination may be one of the terms (same data and strides). Errors:
-/// InvalidArgument if !can_reduce(op, kind), or the kind has no arithmetic in that memory space
-/// (long double on a device).
+/// wins in min and max, and -0 < +0 there; integers wrap, and divided truncate toward zero.
+///
+/// Shapes: each term has destination's extents, type and space; destination may be one of the terms
+/// (same data and strides).
+///
+/// Errors: InvalidArgument if !can_reduce(op, kind), if `divisor` is not 1 for another op than sum
+/// and avg, or if the kind has no arithmetic in that memory space (long double on a device).
 void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
             const ArrayRef& destination, std::int64_t divisor);
 

@@ -45,7 +45,16 @@ constexpr std::int64_t split_point(std::int64_t first, std::int64_t last) {
 Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destination,
                          std::int64_t divisor);
 
-/// The kernels by kind. On a device at most DeviceReduce's number of terms.
+/// One kernel for all; on a device for at most device_terms terms.
+void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+                   const ArrayRef& destination, std::int64_t divisor);
+
+/// Any number of terms in host memory. Those that lie crosswise to the destination (row-major to
+/// column-major) go through scratch.
+void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+                    const ArrayRef& destination, std::int64_t divisor);
+
+/// What run_reduction calls, by kind.
 void reduce_integers(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
                      Reduction reduction);
 void reduce_floating(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,

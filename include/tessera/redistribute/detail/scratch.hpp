@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/view_traits.hpp>
 
 namespace tessera::detail {
@@ -27,6 +28,10 @@ struct Scratch {
   ScratchBuffer messages;      ///< packed blocks, on the host
   ScratchBuffer terms;         ///< terms of reductions in device memory
   ScratchBuffer intermediate;  ///< pieces between two phases
+  Execution user;              ///< who used it last
+
+  /// Waits for the last user if it was another instance.
+  void hand_over(const Execution& execution);
 };
 
 }  // namespace tessera::detail

@@ -8,6 +8,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <tessera/error/error.hpp>
+#include <tessera/extents/element_type.hpp>
 #include <tessera/extents/extents.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/sharding/spec.hpp>
@@ -47,15 +48,14 @@ template <AnyView V>
 using AllocatableView = typename Allocatable<V>::type;
 
 /// A new View of `shape`, not initialised.
-template <class V, class... Properties>
-V allocate(const Extents& shape, const char* label, const Properties&... properties) {
+template <class V>
+V allocate(const Extents& shape, const char* label) {
   static_assert(is_allocatable<V>,
                 "expected a managed, non-const View in LayoutLeft or LayoutRight");
   typename V::array_layout layout;
   for (std::size_t d = 0; d < V::rank(); ++d)
     layout.dimension[d] = static_cast<std::size_t>(shape[d]);
-  return V(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing, properties...),
-           layout);
+  return V(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), layout);
 }
 
 template <class V>

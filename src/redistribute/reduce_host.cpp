@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include <tessera/redistribute/detail/copy_loop.hpp>
+#include <tessera/redistribute/detail/pack.hpp>
+#include <tessera/redistribute/detail/reduction.hpp>
+#include <tessera/tensor/detail/launch.hpp>
+
+namespace tessera::detail {
+namespace {
+
+constexpr std::int64_t scratch_bytes = 1024 * 1024;
+constexpr std::int64_t least_thickness = 16;
+
+/// The dims of extent > 1 with the smallest and the largest stride.
+struct Ends {
+  std::size_t inner = 0;
+  std::size_t outer = 0;
+};
+
+Ends ends(const ArrayRef& array) {
+  Ends result;
+  std::int64_t smallest = -1;
+  std::int64_t largest = -1;
+  for (std::size_t d = 0; d < array.extents.size(); ++d) {
+    if (array.extents[d] == 1) continue;
+    const auto stride = std::abs(array.strides[d]);
+    if (smallest < 0 || stride < smallest) result.inner = d;
+    if (stride > largest) result.outer = d;
+    smallest = smallest < 0 ? stride : std::min(smallest, stride);
+    largest = std::max(largest, stride);
+  }
+  return result;
+}
+
+bool is_crosswise(const ArrayRef& term, const ArrayRef& destination) {
+  return !term.extents.empty() && ends(term).inner != ends(destination).inner;
+}
+
+/// Slabs of the destination, for which the crosswise terms are turned into scratch that stays in
+/// cache.
+void reduce_by_slabs(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+                     const ArrayRef& destination, std::int64_t divisor, std::int64_t crosswise) {
+  const auto outer = ends(destination).outer;
+  const auto extent = destination.extents[outer];
+  const auto layer = crosswise * destination.bytes() / extent;
+  const auto thickness = std::min(extent, std::max(least_thickness, scratch_bytes / layer));
+  const Kokkos::View<std::byte*, Kokkos::HostSpace> scratch(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::detail::reduce scratch"),
+      static_cast<std::size_t>(layer * thickness));
+
+  auto offset = Extents::filled(destination.extents.size(), 0);
+  auto shape = destination.extents;
+  for (; offset[outer] < extent; offset[outer] += thickness) {
+    shape[outer] = std::min(thickness, extent - offset[outer]);
+    const auto slab = destination.part(offset, shape);
+    std::vector<ArrayRef> parts;
+    std::vector<CopyJob> turns;
+    for (const auto& term : terms) {
+      parts.push_back(term.part(offset, shape));
+      if (!is_crosswise(term, destination)) continue;
+      auto* free = scratch.data() + static_cast<std::int64_t>(turns.size()) * slab.bytes();
+      turns.push_back({parts.back(), {free, slab.type, shape, dense_strides(slab), slab.space}});
+      parts.back() = turns.back().destination;
+    }
+    copy(execution, turns);
+    run_reduction(execution, op, parts, slab, divisor);
+  }
+  finish_host(execution.instance<MemorySpace::host>());
+}
+
+}  // namespace
+
+void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+                    const ArrayRef& destination, std::int64_t divisor) {
+  const auto crosswise = std::count_if(terms.begin(), terms.end(), [&](const ArrayRef& term) {
+    return is_crosswise(term, destination);
+  });
+  if (crosswise == 0 || destination.bytes() < serial_bytes)
+    run_reduction(execution, op, terms, destination, divisor);
+  else
+    reduce_by_slabs(execution, op, terms, destination, divisor, crosswise);
+}
+
+}  // namespace tessera::detail
