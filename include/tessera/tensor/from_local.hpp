@@ -80,7 +80,8 @@ DTensor<V> from_local(const Execution& execution, const V& view, const DeviceMes
     const auto piece = row_major_copy(view);
     check_replicas(mesh, spec, std::as_bytes(std::span(piece.data(), piece.size())));
   }
-  return DTensorAccess::make(with_piece_extents(view, mesh, spec), mesh, std::move(spec));
+  const auto kept = with_piece_extents(view, mesh, spec);
+  return DTensorAccess::make(kept, mesh, std::move(spec));
 }
 
 }  // namespace detail

@@ -41,10 +41,12 @@ template <class Value, class Placement>
 typename Wrapped<Value, Placement>::type wrap(Value&& value, const Placement&,
                                               const DeviceMesh& mesh,
                                               std::vector<DTensorSpec>::const_iterator& spec) {
-  if constexpr (std::is_same_v<Placement, None>)
+  if constexpr (std::is_same_v<Placement, None>) {
     return std::forward<Value>(value);
-  else
-    return DTensorAccess::make(with_piece_extents(value, mesh, *spec), mesh, *spec++);
+  } else {
+    const auto& own = *spec++;
+    return DTensorAccess::make(with_piece_extents(value, mesh, own), mesh, own);
+  }
 }
 
 /// The value of an output on a rank off the mesh: an empty DTensor, or value-initialised.
