@@ -65,9 +65,9 @@ std::byte* ScratchBuffer::reserve(std::int64_t bytes, MemorySpace space) {
 }
 
 void Scratch::hand_over(const Execution& execution) {
-  if (user.is_given() && user != execution)
-    user.fence("tessera::redistribute: before scratch is used by another instance");
-  user = execution;
+  if (user.get().is_given() && user.get() != execution)
+    user.get().fence("tessera::redistribute: before scratch is used by another instance");
+  user = ViewHolder<Execution>(execution);
 }
 
 PhaseRun::PhaseRun(const RedistributePlan& plan, const Step& step, const Phase& phase,

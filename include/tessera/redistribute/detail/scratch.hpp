@@ -28,7 +28,7 @@ struct Scratch {
   ScratchBuffer messages;      ///< packed blocks, on the host
   ScratchBuffer terms;         ///< terms of reductions in device memory
   ScratchBuffer intermediate;  ///< pieces between two phases
-  Execution user;              ///< who used it last
+  ViewHolder<Execution> user;  ///< who used it last
 
   /// Waits for the last user if it was another instance.
   void hand_over(const Execution& execution);
