@@ -11,9 +11,12 @@
 #include <tessera/placement/by_dim.hpp>
 #include <tessera/redistribute/plan.hpp>
 
+#include "../support/plans.hpp"
+
 namespace {
 
 using namespace tessera;
+using namespace tessera::test;
 
 constexpr auto float64 = element_type<double>();
 
@@ -22,15 +25,6 @@ RedistributePlan plan(const std::vector<int>& mesh, const Extents& shape, const 
   const MeshLayout layout(mesh);
   return make_plan(DTensorSpec(layout, parse_placements(from), shape),
                    DTensorSpec(layout, parse_placements(to), shape), float64);
-}
-
-std::int64_t received_elements(const RedistributePlan& plan, int rank) {
-  std::int64_t elements = 0;
-  for (const auto& step : plan.steps(rank))
-    for (const auto& phase : step.phases)
-      for (const auto& block : phase.receive)
-        if (block.peer != rank) elements += block.box.size();
-  return elements;
 }
 
 std::int64_t most_received(const RedistributePlan& plan) {

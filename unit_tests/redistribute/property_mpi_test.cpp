@@ -50,17 +50,7 @@ std::string first_difference(const RandomCase& random,
       flat = flat * box.shape[d] + index[d] - box.offset[d];
     return values[static_cast<std::size_t>(rank)][static_cast<std::size_t>(flat)];
   };
-  std::string difference;
-  const Box all{Extents::filled(random.target.shape().size(), 0), random.target.shape()};
-  for_each_index(all, [&](const Extents& index) {
-    const auto expected = expected_value(random, flat_index(random.target.shape(), index));
-    const double tolerance = random.type.kind == ElementKind::float32 ? 1e-6 : 1e-14;
-    for (const double value : reduced_values(random.target, index, value_at))
-      if (!(std::abs(value - expected) <= tolerance * std::abs(expected)) && difference.empty())
-        difference = to_string(index) + ": " + std::to_string(value) + " instead of " +
-                     std::to_string(expected);
-  });
-  return difference;
+  return test::first_difference(random, value_at);
 }
 
 TEST(RedistributeProperty, random_transitions_under_mpi_give_what_the_serial_oracle_gives) {

@@ -11,6 +11,7 @@
 #include <tessera/redistribute/plan.hpp>
 
 #include "../support/oracle.hpp"
+#include "../support/plans.hpp"
 #include "../support/simulate.hpp"
 
 namespace {
@@ -30,19 +31,10 @@ std::int64_t least_received(const RandomCase& random, int rank) {
   return need.size() - intersect(need, random.source.piece(coordinate)).size();
 }
 
-std::int64_t received(const RedistributePlan& plan, int rank) {
-  std::int64_t elements = 0;
-  for (const auto& step : plan.steps(rank))
-    for (const auto& phase : step.phases)
-      for (const auto& block : phase.receive)
-        if (block.peer != rank) elements += block.box.size();
-  return elements;
-}
-
 void expect_lower_bound(const RandomCase& random, const RedistributePlan& plan) {
   if (random.source.placements().has_partial() || random.target.placements().has_partial()) return;
   for (int rank = 0; rank < random.source.layout().size(); ++rank)
-    EXPECT_EQ(received(plan, rank), least_received(random, rank)) << "rank " << rank;
+    EXPECT_EQ(received_elements(plan, rank), least_received(random, rank)) << "rank " << rank;
 }
 
 std::string first_difference(const RandomCase& random, const std::vector<StridedArray>& results) {
@@ -52,17 +44,7 @@ std::string first_difference(const RandomCase& random, const std::vector<Strided
     for (std::size_t d = 0; d < local.size(); ++d) local[d] -= box.offset[d];
     return load(results[static_cast<std::size_t>(rank)].element(local), random.type);
   };
-  std::string difference;
-  const Box all{Extents::filled(random.target.shape().size(), 0), random.target.shape()};
-  for_each_index(all, [&](const Extents& index) {
-    const auto expected = expected_value(random, flat_index(random.target.shape(), index));
-    const double tolerance = random.type.kind == ElementKind::float32 ? 1e-6 : 1e-14;
-    for (const double value : reduced_values(random.target, index, value_at))
-      if (!(std::abs(value - expected) <= tolerance * std::abs(expected)) && difference.empty())
-        difference = to_string(index) + ": " + std::to_string(value) + " instead of " +
-                     std::to_string(expected);
-  });
-  return difference;
+  return test::first_difference(random, value_at);
 }
 
 TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_gives) {

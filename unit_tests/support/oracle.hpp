@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "random_case.hpp"
@@ -144,8 +145,7 @@ inline void fill_source(const DTensorSpec& spec, int mesh_rank, const StridedArr
     Extents local = index;
     for (std::size_t d = 0; d < local.size(); ++d) local[d] -= box.offset[d];
     const auto value = term_value(flat_index(spec.shape(), index), term, rule.op);
-    store(piece.element(local), spec.layout().size() > 0 ? piece.array().type : ElementType{},
-          static_cast<double>(value));
+    store(piece.element(local), piece.array().type, static_cast<double>(value));
   });
 }
 
@@ -198,6 +198,23 @@ std::vector<double> reduced_values(const DTensorSpec& target, const Extents& ind
     result.push_back(rule.op == ReduceOp::sum ? value / static_cast<double>(rule.divisor) : value);
   }
   return result;
+}
+
+/// The first element of the target that differs from the oracle's, in words; "" if none does.
+/// value_at(mesh_rank, index) is what a rank holds.
+template <class ValueAt>
+std::string first_difference(const RandomCase& random, const ValueAt& value_at) {
+  std::string difference;
+  const Box all{Extents::filled(random.target.shape().size(), 0), random.target.shape()};
+  for_each_index(all, [&](const Extents& index) {
+    const auto expected = expected_value(random, flat_index(random.target.shape(), index));
+    const double tolerance = random.type.kind == ElementKind::float32 ? 1e-6 : 1e-14;
+    for (const double value : reduced_values(random.target, index, value_at))
+      if (!(std::abs(value - expected) <= tolerance * std::abs(expected)) && difference.empty())
+        difference = to_string(index) + ": " + std::to_string(value) + " instead of " +
+                     std::to_string(expected);
+  });
+  return difference;
 }
 
 /// Whether both specs' Partials leave integers exact: integer averages truncate at each reduction.

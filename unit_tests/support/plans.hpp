@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/redistribute/plan.hpp>
+
+namespace tessera::test {
+
+/// Elements that a rank receives from others.
+inline std::int64_t received_elements(const RedistributePlan& plan, int rank) {
+  std::int64_t elements = 0;
+  for (const auto& step : plan.steps(rank))
+    for (const auto& phase : step.phases)
+      for (const auto& block : phase.receive)
+        if (block.peer != rank) elements += block.box.size();
+  return elements;
+}
+
+}  // namespace tessera::test
