@@ -10,19 +10,11 @@
 namespace tessera {
 namespace {
 
-std::vector<int> failed_ranks(const Group& group, const std::vector<std::int64_t>& lengths) {
+std::vector<int> failed_positions(const std::vector<std::int64_t>& lengths) {
   std::vector<int> result;
   for (std::size_t i = 0; i < lengths.size(); ++i)
-    if (lengths[i] != 0) result.push_back(group.ranks[i]);
+    if (lengths[i] != 0) result.push_back(static_cast<int>(i));
   return result;
-}
-
-std::string which(const std::vector<int>& failed, std::size_t group_size) {
-  if (failed.size() == group_size) return "";
-  constexpr std::size_t named = 8;
-  const auto first = failed.begin() + static_cast<std::ptrdiff_t>(std::min(failed.size(), named));
-  return fmt::format(" (on rank{} {}{})", failed.size() > 1 ? "s" : "",
-                     fmt::join(failed.begin(), first, ", "), failed.size() > named ? ", …" : "");
 }
 
 }  // namespace
@@ -38,7 +30,20 @@ std::optional<std::string> agree_on_error(const Group& group, const std::string&
   text.resize(static_cast<std::size_t>(*first));
   broadcast(group, std::as_writable_bytes(std::span(text)), position, TraceKind::agreement,
             operation);
-  return text + which(failed_ranks(group, lengths), lengths.size());
+  return text + detail::on_ranks(failed_positions(lengths), lengths.size());
 }
 
+namespace detail {
+
+std::string on_ranks(const std::vector<int>& positions, std::size_t group_size) {
+  if (positions.size() == group_size) return "";
+  constexpr std::size_t named = 8;
+  const auto end =
+      positions.begin() + static_cast<std::ptrdiff_t>(std::min(positions.size(), named));
+  return fmt::format(" (on rank{} {}{})", positions.size() > 1 ? "s" : "",
+                     fmt::join(positions.begin(), end, ", "),
+                     positions.size() > named ? ", …" : "");
+}
+
+}  // namespace detail
 }  // namespace tessera

@@ -4,7 +4,6 @@
 
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/detail/tags.hpp>
 #include <tessera/comm/exchange.hpp>
 
 namespace tessera {
@@ -13,7 +12,7 @@ namespace {
 using Offsets = std::vector<std::int64_t>;
 
 Exchange start(const Group& group, TraceKind kind, const char* operation) {
-  return {group.communicator, kind, operation, group.size(), detail::collective_tag};
+  return {group.communicator, kind, operation, group.size()};
 }
 
 int rank_at_distance(const Group& group, int distance) {

@@ -8,6 +8,7 @@
 
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/detail/check.hpp>
+#include <tessera/comm/detail/environment.hpp>
 #include <tessera/comm/detail/message_limit.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/tags.hpp>
@@ -43,7 +44,7 @@ MPI_Comm duplicate(MPI_Comm user) {
   MPI_Comm result = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Comm_idup(user, &result, &request), "MPI_Comm_idup");
-  detail::wait_all({&request, 1}, true);
+  detail::wait_yielding(request);
   return result;
 }
 
@@ -54,6 +55,7 @@ void fill_in(MPI_Comm user, Communicator::State& state) {
   check_mpi(MPI_Comm_size(state.handle, &state.size), "MPI_Comm_size");
   state.all_ranks.resize(static_cast<std::size_t>(state.size));
   std::iota(state.all_ranks.begin(), state.all_ranks.end(), 0);
+  state.control = std::make_unique<detail::Control>(state.handle, state.rank);
   state.message_limit = detail::default_message_limit();
   state.io_limit = detail::default_io_limit;
 }
@@ -80,6 +82,7 @@ Communicator Communicator::duplicate_of(MPI_Comm user) {
   try {
     fill_in(user, *state);
     detail::learn_nodes(Communicator(state));
+    detail::learn_agreement(Communicator(state));
     detail::attach(user, state);
   } catch (...) {
     detail::release(*state);
@@ -113,11 +116,15 @@ const NodeMap& Communicator::node_map() const {
 }
 
 bool Communicator::is_oversubscribed() const {
-  return state().oversubscribed;
+  return state().control->is_oversubscribed;
 }
 
 MPI_Comm Communicator::handle() const {
   return state().handle;
+}
+
+bool Communicator::has_group(std::span<const int> ranks) const {
+  return state().groups.contains({ranks.begin(), ranks.end()});
 }
 
 MPI_Comm Communicator::group(std::span<const int> ranks) const {

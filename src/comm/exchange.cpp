@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <limits>
 
 #include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/clock.hpp>
-#include <tessera/comm/detail/message_limit.hpp>
+#include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/post.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/tags.hpp>
 #include <tessera/comm/detail/wait.hpp>
@@ -17,95 +17,114 @@ namespace {
 
 constexpr double drain_seconds = 10;
 
-#ifdef TESSERA_HAVE_MPI_LARGE_COUNT
-constexpr auto largest_message = std::numeric_limits<std::int64_t>::max();
-
-int post(MPI_Comm comm, const std::byte* data, std::int64_t bytes, int peer, int tag,
-         MPI_Request* request) {
-  return MPI_Isend_c(data, bytes, MPI_BYTE, peer, tag, comm, request);
-}
-
-int post(MPI_Comm comm, std::byte* data, std::int64_t bytes, int peer, int tag,
-         MPI_Request* request) {
-  return MPI_Irecv_c(data, bytes, MPI_BYTE, peer, tag, comm, request);
-}
-#else
-constexpr auto largest_message = std::int64_t{1} << 30;
-
-int post(MPI_Comm comm, const std::byte* data, std::int64_t bytes, int peer, int tag,
-         MPI_Request* request) {
-  return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, comm, request);
-}
-
-int post(MPI_Comm comm, std::byte* data, std::int64_t bytes, int peer, int tag,
-         MPI_Request* request) {
-  return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, comm, request);
-}
-#endif
-
-template <class Byte>
-std::int64_t post_in_messages(const Communicator& communicator, Byte* data, std::int64_t bytes,
-                              int peer, int tag, const char* what,
-                              std::vector<MPI_Request>& requests) {
-  const auto& state = communicator.state();
-  std::int64_t messages = 0;
-  for (; bytes > 0; ++messages) {
-    const auto size = std::min(state.message_limit, bytes);
-    auto& request = requests.emplace_back(MPI_REQUEST_NULL);
-    detail::check_mpi(post(state.handle, data, size, peer, tag, &request), what);
-    data += size;
-    bytes -= size;
-  }
-  return messages;
-}
-
 }  // namespace
-
-namespace detail {
-
-std::int64_t default_message_limit() {
-  return largest_message;
-}
-
-}  // namespace detail
 
 Exchange::Exchange(const Communicator& communicator, TraceKind kind, const char* operation,
                    int group_size)
-    : Exchange(communicator, kind, operation, group_size, detail::exchange_tag) {}
-
-Exchange::Exchange(const Communicator& communicator, TraceKind kind, const char* operation,
-                   int group_size, int tag)
     : communicator_(communicator),
-      tag_(tag),
+      owner_(communicator.state().control->innermost),
       event_{kind, operation, group_size, 0, 0, 0, 0, 0.0},
       start_(detail::seconds()) {}
 
 Exchange::~Exchange() {
   if ((receives_.empty() && sends_.empty()) || !comm::is_usable()) return;
-  for (auto& request : receives_)
-    if (request != MPI_REQUEST_NULL) MPI_Cancel(&request);
-  detail::drain(receives_, drain_seconds);
-  detail::drain(sends_, drain_seconds);
+  abandon();
+  if (owner_ != nullptr) owner_->announce_failure();
+  const double end = detail::seconds() + drain_seconds;
+  detail::Backoff backoff(true);
+  for (auto& [request, rank] : sends_)
+    while (!detail::drain({&request, 1}, 0.0) && detail::seconds() < end) {
+      if (!communicator_.is_freed()) communicator_.state().control->poll();
+      backoff.pause();
+    }
+}
+
+template <class Byte>
+void Exchange::post(Byte* data, std::int64_t bytes, int rank, std::vector<Transfer>& transfers) {
+  const auto& state = communicator_.state();
+  const int tag = owner_ == nullptr ? detail::plain_tag : owner_->tag();
+  while (bytes > 0) {
+    const auto size = std::min(state.message_limit, bytes);
+    auto& transfer = transfers.emplace_back(Transfer{MPI_REQUEST_NULL, rank});
+    detail::post(state.handle, data, size, rank, tag, transfer.request);
+    data += size;
+    bytes -= size;
+  }
 }
 
 void Exchange::receive(std::byte* data, std::int64_t bytes, int source) {
-  event_.messages_received +=
-      post_in_messages(communicator_, data, bytes, source, tag_, "MPI_Irecv", receives_);
+  const auto before = receives_.size();
+  post(data, bytes, source, receives_);
+  event_.messages_received += static_cast<std::int64_t>(receives_.size() - before);
   event_.bytes_received += bytes;
 }
 
 void Exchange::send(const std::byte* data, std::int64_t bytes, int destination) {
-  event_.messages_sent +=
-      post_in_messages(communicator_, data, bytes, destination, tag_, "MPI_Isend", sends_);
+  const auto before = sends_.size();
+  post(data, bytes, destination, sends_);
+  event_.messages_sent += static_cast<std::int64_t>(sends_.size() - before);
   event_.bytes_sent += bytes;
 }
 
-void Exchange::wait() {
-  const bool oversubscribed = communicator_.is_oversubscribed();
-  detail::wait_all(receives_, oversubscribed);
-  detail::wait_all(sends_, oversubscribed);
+bool Exchange::test(std::vector<Transfer>& transfers, std::size_t& complete) {
+  for (; complete < transfers.size(); ++complete) {
+    int done = 0;
+    detail::check_mpi(MPI_Test(&transfers[complete].request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (!done) return false;
+  }
+  return true;
+}
+
+bool Exchange::test() {
+  if (!test(receives_, received_) || !test(sends_, sent_)) return false;
+  book();
+  return true;
+}
+
+/// Tells the call what was sent and received, and forgets it.
+void Exchange::book() {
+  if (owner_ != nullptr) {
+    for (const auto& transfer : receives_) owner_->note_received(transfer.rank);
+    for (const auto& transfer : sends_) owner_->note_sent(transfer.rank);
+  }
   receives_.clear();
   sends_.clear();
+  received_ = sent_ = 0;
+}
+
+void Exchange::wait() {
+  detail::Watch watch(*communicator_.state().control);
+  while (!test()) watch.pause([&] { return awaited(); }, [&] { abandon(); });
+}
+
+void Exchange::abandon() {
+  for (auto& [request, rank] : receives_) {
+    if (request != MPI_REQUEST_NULL) {
+      MPI_Cancel(&request);
+      MPI_Status status;
+      MPI_Wait(&request, &status);
+      int is_cancelled = 0;
+      MPI_Test_cancelled(&status, &is_cancelled);
+      if (is_cancelled) continue;
+    }
+    if (owner_ != nullptr) owner_->note_received(rank);
+  }
+  receives_.clear();
+  received_ = 0;
+  if (owner_ != nullptr)
+    for (const auto& transfer : sends_) owner_->note_sent(transfer.rank);
+}
+
+/// The ranks whose messages have not arrived, or that have not taken theirs.
+std::vector<int> Exchange::awaited() const {
+  std::vector<int> ranks;
+  for (const auto& [request, rank] : receives_)
+    if (request != MPI_REQUEST_NULL) ranks.push_back(rank);
+  for (const auto& [request, rank] : sends_)
+    if (request != MPI_REQUEST_NULL) ranks.push_back(rank);
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
 }
 
 void Exchange::finish() {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <string>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <tessera/comm/detail/check.hpp>
+#include <tessera/comm/detail/environment.hpp>
 #include <tessera/comm/detail/node_map.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
@@ -29,19 +29,6 @@ WorldRank world_rank() {
   detail::check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &result.rank), "MPI_Comm_rank");
   detail::check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &result.size), "MPI_Comm_size");
   return result;
-}
-
-/// TESSERA_NODES of the first rank: the environment may differ between ranks.
-std::string nodes_variable(const Group& group) {
-  const char* mine = std::getenv("TESSERA_NODES");
-  std::string text = mine == nullptr ? "" : mine;
-  auto length = text.size();
-  broadcast(group, std::as_writable_bytes(std::span(&length, 1)), 0, TraceKind::metadata,
-            operation);
-  text.resize(length);
-  if (length > 0)
-    broadcast(group, std::as_writable_bytes(std::span(text)), 0, TraceKind::metadata, operation);
-  return text;
 }
 
 NodeMap overridden_node_map(const Group& group, std::string_view text) {
@@ -110,11 +97,11 @@ void learn_nodes(const Communicator& communicator) {
   auto& state = communicator.state();
   const auto group = all_ranks(communicator);
   const auto hardware = probe_shared_hardware(group);
-  state.oversubscribed = hardware.oversubscribed;
+  state.control->is_oversubscribed = hardware.oversubscribed;
   const auto neighbours = hardware.node_map.peers(state.rank);
   state.machine_rank =
       static_cast<int>(std::ranges::lower_bound(neighbours, state.rank) - neighbours.begin());
-  const auto text = nodes_variable(group);
+  const auto text = variable_of_first(group, "TESSERA_NODES");
   state.node_map = text.empty() ? hardware.node_map : overridden_node_map(group, text);
 }
 

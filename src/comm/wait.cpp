@@ -1,31 +1,76 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/comm/detail/backoff.hpp>
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/clock.hpp>
+#include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/wait.hpp>
+#include <tessera/error/error.hpp>
 
 namespace tessera::detail {
+namespace {
 
-void wait_all(std::span<MPI_Request> requests, bool oversubscribed) {
-  Backoff backoff(oversubscribed);
-  for (auto& request : requests)
-    for (;;) {
-      int done = 0;
-      check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-      if (done) break;
-      backoff.pause();
-    }
+constexpr double first_query_seconds = 0.1;
+constexpr double longest_interval_seconds = 5;
+
+}  // namespace
+
+Watch::Watch(Control& control)
+    : control_(control),
+      backoff_(control.is_oversubscribed),
+      query_interval_(first_query_seconds) {}
+
+Watch::Action Watch::next_action() {
+  const double now = seconds();
+  if (start_ == 0) {
+    start_ = now;
+    next_query_ = now + first_query_seconds;
+  }
+  control_.advance_detached();
+  if (now - start_ > control_.options.timeout) return Action::time_out;
+  if (now - start_ < first_query_seconds || !control_.is_listening()) return Action::go_on;
+  control_.poll();
+  if (control_.must_give_up()) return Action::give_up;
+  if (now < next_query_) return Action::go_on;
+  query_interval_ = std::min(2 * query_interval_, longest_interval_seconds);
+  next_query_ = now + query_interval_;
+  return Action::query;
+}
+
+void Watch::query(const std::vector<int>& ranks) {
+  control_.query(ranks);
+}
+
+void Watch::give_up(bool has_timed_out) {
+  if (!has_timed_out) control_.give_up();
+  if (control_.is_listening()) control_.give_up({ErrorKind::timeout, ""});
+  const auto* name = control_.innermost == nullptr ? "tessera" : control_.innermost->name();
+  throw Timeout(fmt::format("{}: waited {:g} s for other ranks", name, control_.options.timeout));
+}
+
+void wait_yielding(MPI_Request& request) {
+  Backoff backoff(true);
+  for (;;) {
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done) return;
+    backoff.pause();
+  }
 }
 
 bool drain(std::span<MPI_Request> requests, double at_most) noexcept {
   Backoff backoff(true);
-  const double end = seconds() + at_most;
+  double end = 0;
   for (auto& request : requests)
     for (int done = 0; !done;) {
       if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-      if (!done && seconds() > end) return false;
-      if (!done) backoff.pause();
+      if (done) break;
+      if (end == 0) end = seconds() + at_most;
+      if (seconds() >= end) return false;
+      backoff.pause();
     }
   return true;
 }

@@ -134,16 +134,20 @@ NpyHeader read_npy_header_here(const std::string& path) {
   return header;
 }
 
-NpyHeader header_for(const std::string& path, const DeviceMesh& mesh, const Placements& placements,
-                     std::size_t tensor_dims, ElementType type) {
+NpyHeader header_for(Operation& operation, const std::string& path, const DeviceMesh& mesh,
+                     const Placements& placements, std::size_t tensor_dims, ElementType type) {
   require(!placements.has_partial(), [&] {
     return "read_npy: expected Shard and Replicate placements, got " + to_string(placements);
   });
   if (!mesh.coordinate()) return {.type = type, .shape = Extents::filled(tensor_dims, 0)};
-  auto fingerprint = hash_combine(hash_range(0, path), placements.hash());
-  fingerprint = hash_combine(fingerprint, static_cast<std::uint64_t>(type.kind));
-  fingerprint = hash_combine(fingerprint, tensor_dims);
-  require_same_arguments(mesh.group(), fingerprint, "read_npy");
+  auto arguments = hash_combine(hash_range(0, path), placements.hash());
+  arguments = hash_combine(arguments, static_cast<std::uint64_t>(type.kind));
+  arguments = hash_combine(arguments, tensor_dims);
+  const auto call = [&] {
+    return fmt::format("read_npy of '{}' into {}-d {} as {}", path, tensor_dims, to_string(type),
+                       to_string(placements));
+  };
+  operation.agree_always(arguments, call);
   const auto header = read_on_first_rank(path, mesh, "read_npy");
   require_convertible(path, header, tensor_dims, type);
   return header;
@@ -153,8 +157,11 @@ NpyHeader header_for(const std::string& path, const DeviceMesh& mesh, const Plac
 
 NpyHeader read_npy_header(const std::string& path, const DeviceMesh& mesh) {
   if (!mesh.coordinate()) return {};
-  detail::require_same_arguments(mesh.group(), hash_range(0, path), "read_npy_header");
-  return detail::read_on_first_rank(path, mesh, "read_npy_header");
+  return collectively(mesh.calls(), "read_npy_header", [&](Operation& operation) {
+    const auto call = [&] { return fmt::format("read_npy_header of '{}'", path); };
+    operation.agree_always(hash_range(0, path), call);
+    return detail::read_on_first_rank(path, mesh, "read_npy_header");
+  });
 }
 
 NpyHeader read_npy_header(const std::string& path) {

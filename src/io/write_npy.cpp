@@ -19,7 +19,7 @@
 namespace tessera::detail {
 namespace {
 
-constexpr auto operation = "tessera::write_npy";
+constexpr auto label = "tessera::write_npy";
 
 void require_writable(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type) {
   require(!mesh.is_null(), "write_npy: expected a tensor, got a DTensor without a mesh");
@@ -32,19 +32,12 @@ void require_writable(const DeviceMesh& mesh, const DTensorSpec& spec, ElementTy
   });
 }
 
-void require_same_call(const Group& group, const std::string& path, const DTensorSpec& spec,
-                       ElementType type) {
-  auto fingerprint = hash_combine(hash_range(0, path), spec.hash());
-  fingerprint = hash_combine(fingerprint, static_cast<std::uint64_t>(type.kind));
-  require_same_arguments(group, fingerprint, "write_npy");
-}
-
 /// A new name next to `path`, the same on all ranks.
 std::string temporary_name(const Group& group, const std::string& path) {
   std::uint64_t number = 0;
   if (group.position == 0) number = std::random_device()();
   broadcast(group, std::as_writable_bytes(std::span(&number, 1)), 0, TraceKind::metadata,
-            operation);
+            label);
   return fmt::format("{}.tmp-{:08x}", path, number);
 }
 
@@ -54,7 +47,7 @@ void create_file(const Group& group, const std::string& temporary, const std::st
   errno = 0;
   if (group.position == 0 && !std::ofstream(temporary))
     error = fmt::format("write_npy: '{}': {}", path, std::generic_category().message(errno));
-  throw_error_of_first(group, std::move(error), operation);
+  throw_error_of_first(group, std::move(error), label);
 }
 
 /// The one rank that writes a piece, among those that hold it.
@@ -103,20 +96,25 @@ std::string write_file(const DeviceMesh& mesh, const std::string& path, const DT
 void finish_file(const Group& group, const std::string& temporary, const std::string& path,
                  const std::string& error) {
   const bool is_first = group.position == 0;
-  auto failure = agree_on_error(group, error, operation);
+  auto failure = agree_on_error(group, error, label);
   if (is_first && !failure) failure = error_of([&] { rename_file(temporary, path); });
   if (is_first && !failure.value_or("").empty()) error_of([&] { remove_file(temporary); });
-  throw_error_of_first(group, failure.value_or(""), operation);
+  throw_error_of_first(group, failure.value_or(""), label);
 }
 
 }  // namespace
 
-void write_pieces(const Execution& execution, const std::string& path, const DeviceMesh& mesh,
-                  const DTensorSpec& spec, const ArrayRef& piece) {
+void write_pieces(Operation& operation, const Execution& execution, const std::string& path,
+                  const DeviceMesh& mesh, const DTensorSpec& spec, const ArrayRef& piece) {
   require_writable(mesh, spec, piece.type);
   if (!mesh.coordinate()) return;
   const auto group = mesh.group();
-  require_same_call(group, path, spec, piece.type);
+  auto arguments = hash_combine(hash_range(0, path), spec.hash());
+  arguments = hash_combine(arguments, static_cast<std::uint64_t>(piece.type.kind));
+  const auto call = [&] {
+    return fmt::format("write_npy of '{}': {} {}", path, to_string(piece.type), to_string(spec));
+  };
+  operation.agree_always(arguments, call);
   execution.fence("tessera::write_npy: before reading the pieces");
   const auto temporary = temporary_name(group, path);
   create_file(group, temporary, path);

@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <tessera/error/error.hpp>
+#include <tessera/extents/hash.hpp>
 #include <tessera/local_map/detail/inputs.hpp>
 
 namespace tessera::detail {
@@ -27,18 +31,14 @@ void require_kinds(const std::vector<Leaf>& leaves, const std::vector<InPlacemen
   }
 }
 
-DeviceMesh common_mesh(const std::vector<Leaf>& leaves, DeviceMesh mesh) {
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    if (leaves[i].kind != LeafKind::dtensor) continue;
-    if (mesh.is_null()) mesh = leaves[i].mesh;
-    require<MeshMismatch>(leaves[i].mesh == mesh, [&] {
+void require_mesh(const std::vector<Leaf>& leaves, const DeviceMesh& mesh) {
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    require<MeshMismatch>(leaves[i].kind != LeafKind::dtensor || leaves[i].mesh == mesh, [&] {
       return fmt::format(
           "local_map: expected all DTensors on mesh {}, got argument {} on mesh {} (or other "
           "ranks)",
           to_string(mesh), i, to_string(leaves[i].mesh));
     });
-  }
-  return mesh;
 }
 
 void require_placements(Leaf& leaf, std::size_t argument, const Placements& asked,
@@ -74,10 +74,16 @@ void require_equal_boundaries(const std::vector<Leaf>& leaves, std::size_t a, st
 
 }  // namespace
 
-DeviceMesh check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const DeviceMesh& mesh,
-                        bool redistribute_inputs) {
+DeviceMesh mesh_of_call(const std::vector<Leaf>& leaves, const DeviceMesh& asked) {
+  if (!asked.is_null()) return asked;
+  const auto first = std::ranges::find(leaves, LeafKind::dtensor, &Leaf::kind);
+  return first == leaves.end() ? DeviceMesh() : first->mesh;
+}
+
+void check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const DeviceMesh& mesh,
+                  bool redistribute_inputs) {
   if (in.list()) require_kinds(leaves, *in.list());
-  const auto common = common_mesh(leaves, mesh);
+  require_mesh(leaves, mesh);
   for (std::size_t i = 0; i < leaves.size(); ++i)
     if (in.list() && leaves[i].kind == LeafKind::dtensor && (*in.list())[i].placements() != nullptr)
       require_placements(leaves[i], i, *(*in.list())[i].placements(), redistribute_inputs);
@@ -85,7 +91,23 @@ DeviceMesh check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const
     for (std::size_t b = a + 1; b < leaves.size(); ++b)
       if (leaves[a].kind == LeafKind::dtensor && leaves[b].kind == LeafKind::dtensor)
         require_equal_boundaries(leaves, a, b);
-  return common;
+}
+
+std::string LocalMapCall::operator()() const {
+  std::vector<std::string> tensors;
+  for (const auto& leaf : leaves)
+    if (leaf.kind == LeafKind::dtensor) tensors.push_back(to_string(leaf.spec));
+  return fmt::format("local_map of {} arguments, {} DTensors: {}", leaves.size(), tensors.size(),
+                     fmt::join(tensors, ", "));
+}
+
+std::uint64_t LocalMapCall::hash() const {
+  std::uint64_t hash = leaves.size();
+  for (const auto& leaf : leaves)
+    hash = leaf.kind == LeafKind::dtensor
+               ? hash_combine(hash, leaf.spec.hash())
+               : hash_combine(hash, static_cast<std::uint64_t>(leaf.kind));
+  return hash;
 }
 
 }  // namespace tessera::detail

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
 
@@ -8,7 +9,9 @@
 #include <fmt/ranges.h>
 
 #include <tessera/comm/detail/check.hpp>
+#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/extents/hash.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 
 namespace tessera {
@@ -18,6 +21,7 @@ struct DeviceMesh::State {
   MeshLayout layout;
   int rank;
   std::optional<std::vector<int>> coordinate;
+  detail::OperationLog* calls;
   std::map<std::vector<int>, DeviceMesh> subs;
   std::map<std::pair<std::vector<int>, std::string>, DeviceMesh> flats;
   std::map<std::type_index, std::shared_ptr<void>> attachments;
@@ -27,8 +31,8 @@ DeviceMesh::DeviceMesh(Communicator communicator, MeshLayout layout) {
   const int rank = layout.position_of(communicator.rank());
   std::optional<std::vector<int>> coordinate;
   if (rank >= 0) coordinate = layout.coordinate(rank);
-  state_ = std::make_shared<State>(
-      State{std::move(communicator), std::move(layout), rank, std::move(coordinate), {}, {}, {}});
+  state_ = std::make_shared<State>(State{std::move(communicator), std::move(layout), rank,
+                                         std::move(coordinate), nullptr, {}, {}, {}});
 }
 
 const DeviceMesh::State& DeviceMesh::state() const {
@@ -36,50 +40,101 @@ const DeviceMesh::State& DeviceMesh::state() const {
   return *state_;
 }
 
+/// The calls that all ranks of a communicator make together.
+static detail::OperationLog& common_calls(const Communicator& communicator) {
+  auto& state = communicator.state();
+  constexpr std::uint64_t key = 1;
+  return state.control->log(key, state.all_ranks,
+                            fmt::format("of all {} ranks of the communicator", state.size));
+}
+
+/// A mesh that all ranks of the communicator make together, alike unless `arguments_differ`: each
+/// may list the ranks of a group of its own.
+template <class MakeLayout>
+DeviceMesh DeviceMesh::make(const Communicator& communicator, const char* function,
+                            bool arguments_differ, const MakeLayout& make_layout) {
+  return collectively(&common_calls(communicator), function, [&](Operation& operation) {
+    const MeshLayout layout = make_layout();
+    auto arguments = layout.hash();
+    for (const auto& name : layout.dim_names()) arguments = hash_range(arguments, name);
+    const auto call = [&] { return fmt::format("{} of {}", function, to_string(layout)); };
+    operation.agree_always(arguments_differ ? 0 : arguments, call);
+    return DeviceMesh(communicator, layout);
+  });
+}
+
 DeviceMesh DeviceMesh::from_ranks(MPI_Comm comm, std::vector<int> ranks, std::vector<int> shape,
                                   std::vector<std::string> dim_names) {
-  auto communicator = Communicator::duplicate_of(comm);
-  auto layout = MeshLayout::from_ranks(std::move(ranks), std::move(shape), std::move(dim_names));
-  const int largest = *std::ranges::max_element(layout.ranks());
-  require(largest < communicator.size(), [&] {
-    return fmt::format("DeviceMesh: expected ranks of a communicator of {} ranks, got rank {}",
-                       communicator.size(), largest);
+  const auto communicator = Communicator::duplicate_of(comm);
+  return make(communicator, "from_ranks", true, [&] {
+    auto layout = MeshLayout::from_ranks(std::move(ranks), std::move(shape), std::move(dim_names));
+    const int largest = *std::ranges::max_element(layout.ranks());
+    require(largest < communicator.size(), [&] {
+      return fmt::format("DeviceMesh: expected ranks of a communicator of {} ranks, got rank {}",
+                         communicator.size(), largest);
+    });
+    return layout;
   });
-  return DeviceMesh(std::move(communicator), std::move(layout));
 }
 
 DeviceMesh DeviceMesh::from_comm(MPI_Comm comm) {
-  auto communicator = Communicator::duplicate_of(comm);
-  const int size = communicator.size();
-  return DeviceMesh(std::move(communicator), MeshLayout(std::vector<int>{size}));
+  const auto communicator = Communicator::duplicate_of(comm);
+  return make(communicator, "from_comm", false,
+              [&] { return MeshLayout(std::vector<int>{communicator.size()}); });
 }
 
 DeviceMesh DeviceMesh::from_cart(MPI_Comm cart_comm) {
-  auto communicator = Communicator::duplicate_of(cart_comm);
-  int topology = MPI_UNDEFINED;
-  detail::check_mpi(MPI_Topo_test(cart_comm, &topology), "MPI_Topo_test");
-  require(topology == MPI_CART,
-          "from_cart: expected a Cartesian communicator, got one without such a topology");
-  int ndim = 0;
-  detail::check_mpi(MPI_Cartdim_get(cart_comm, &ndim), "MPI_Cartdim_get");
-  std::vector<int> shape(static_cast<std::size_t>(ndim));
-  auto periods = shape;
-  auto coordinate = shape;
-  detail::check_mpi(MPI_Cart_get(cart_comm, ndim, shape.data(), periods.data(), coordinate.data()),
-                    "MPI_Cart_get");
-  return DeviceMesh(std::move(communicator), MeshLayout(std::move(shape)));
+  const auto communicator = Communicator::duplicate_of(cart_comm);
+  return make(communicator, "from_cart", false, [&] {
+    int topology = MPI_UNDEFINED;
+    detail::check_mpi(MPI_Topo_test(cart_comm, &topology), "MPI_Topo_test");
+    require(topology == MPI_CART,
+            "from_cart: expected a Cartesian communicator, got one without such a topology");
+    int ndim = 0;
+    detail::check_mpi(MPI_Cartdim_get(cart_comm, &ndim), "MPI_Cartdim_get");
+    std::vector<int> shape(static_cast<std::size_t>(ndim));
+    auto periods = shape;
+    auto coordinate = shape;
+    detail::check_mpi(
+        MPI_Cart_get(cart_comm, ndim, shape.data(), periods.data(), coordinate.data()),
+        "MPI_Cart_get");
+    return MeshLayout(std::move(shape));
+  });
 }
 
 DeviceMesh init_device_mesh(MPI_Comm comm, std::vector<int> shape,
                             std::vector<std::string> dim_names) {
   const auto communicator = Communicator::duplicate_of(comm);
-  MeshLayout layout(shape, dim_names);
-  require(layout.size() <= communicator.size(), [&] {
-    return fmt::format(
-        "init_device_mesh: expected at most {} ranks, those of the communicator, got mesh {}",
-        communicator.size(), to_string(layout));
+  return DeviceMesh::make(communicator, "init_device_mesh", false, [&] {
+    MeshLayout layout(std::move(shape), std::move(dim_names));
+    require(layout.size() <= communicator.size(), [&] {
+      return fmt::format(
+          "init_device_mesh: expected at most {} ranks, those of the communicator, got mesh {}",
+          communicator.size(), to_string(layout));
+    });
+    return layout;
   });
-  return DeviceMesh::from_ranks(comm, layout.ranks(), std::move(shape), std::move(dim_names));
+}
+
+const AgreementOptions& agreement(const DeviceMesh& mesh) {
+  return mesh.communicator().state().control->options;
+}
+
+void set_agreement(const DeviceMesh& mesh, const AgreementOptions& options) {
+  collectively(&common_calls(mesh.communicator()), "set_agreement", [&](Operation& operation) {
+    require(options.timeout > 0, [&] {
+      return fmt::format("set_agreement: expected a time limit above 0 s, got {:g} s",
+                         options.timeout);
+    });
+    const auto level = static_cast<int>(options.level);
+    const auto call = [&] {
+      return fmt::format("set_agreement to level {} and {:g} s", level, options.timeout);
+    };
+    operation.agree_always(hash_combine(static_cast<std::uint64_t>(level),
+                                        std::bit_cast<std::uint64_t>(options.timeout)),
+                           call);
+    mesh.communicator().state().control->options = options;
+  });
 }
 
 const MeshLayout& DeviceMesh::layout() const {
@@ -105,7 +160,13 @@ int DeviceMesh::local_rank(const MeshDim& mesh_dim) const {
 MPI_Comm DeviceMesh::comm(const MeshDims& mesh_dims) const {
   const auto part = sub(mesh_dims);
   if (!coordinate()) return MPI_COMM_NULL;
-  return communicator().group(part.layout().ranks());
+  const auto& ranks = part.layout().ranks();
+  if (communicator().has_group(ranks)) return communicator().group(ranks);
+  return collectively(part.calls(), "comm", [&](Operation& operation) {
+    const auto call = [&] { return fmt::format("comm of ranks {}", ranks); };
+    operation.agree_always(part.layout().hash(), call);
+    return communicator().group(ranks);
+  });
 }
 
 DeviceMesh DeviceMesh::sub(const MeshDims& mesh_dims) const {
@@ -128,6 +189,14 @@ DeviceMesh DeviceMesh::flatten(const MeshDims& mesh_dims, std::string dim_name) 
 Group DeviceMesh::group() const {
   communicator().handle();
   return {communicator(), layout().ranks(), rank()};
+}
+
+detail::OperationLog* DeviceMesh::calls() const {
+  auto& control = *communicator().state().control;
+  if (!coordinate()) return nullptr;
+  if (state().calls == nullptr)
+    state_->calls = &control.log(layout().hash(), layout().ranks(), to_string(layout()));
+  return state().calls;
 }
 
 std::shared_ptr<void>& DeviceMesh::attachment_slot(std::type_index type) const {

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <tessera/extents/hash.hpp>
 #include <tessera/redistribute/collectives.hpp>
 
 namespace tessera::detail {
@@ -13,6 +15,15 @@ int resolved_dim(int tensor_dim, std::size_t tensor_dims, const char* function) 
     return fmt::format("{}: expected a dim of a {}-d View, got {}", function, count, tensor_dim);
   });
   return result;
+}
+
+std::string CollectiveCall::operator()() const {
+  return fmt::format("{} of {}-d {} with {}", function, tensor_dims, to_string(type), arguments);
+}
+
+std::uint64_t CollectiveCall::hash() const {
+  auto hash = hash_combine(static_cast<std::uint64_t>(type.kind), tensor_dims);
+  return hash_range(hash_combine(hash, static_cast<std::uint64_t>(type.size)), arguments);
 }
 
 Placements uniform(const DeviceMesh& mesh, Placement placement) {

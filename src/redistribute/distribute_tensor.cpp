@@ -4,7 +4,10 @@
 #include <array>
 #include <span>
 
+#include <fmt/format.h>
+
 #include <tessera/comm/collectives.hpp>
+#include <tessera/extents/hash.hpp>
 #include <tessera/redistribute/distribute_tensor.hpp>
 
 namespace tessera::detail {
@@ -17,12 +20,29 @@ Extents shape_on(const DeviceMesh& mesh, int root, const Extents& mine, const ch
   return std::span(extents).first(mine.size());
 }
 
-void require_distributable(const DeviceMesh& mesh, const Placements& placements, int src_rank) {
-  require_mesh_rank(mesh, src_rank, "distribute_tensor");
+void require_distributable(const DeviceMesh& mesh, const Placements& placements, int src_rank,
+                           const char* function) {
+  require_mesh_rank(mesh, src_rank, function);
   require(!placements.has_partial(), [&] {
-    return "distribute_tensor: expected Shard and Replicate placements, got " +
+    return std::string(function) + ": expected Shard and Replicate placements, got " +
            to_string(placements);
   });
+}
+
+std::string DistributeCall::operator()() const {
+  if (options.each_rank)
+    return fmt::format("{} of {} {} as {} on each rank", function, to_string(type),
+                       to_string(shape), to_string(placements));
+  return fmt::format("{} of {}-d {} as {} from mesh rank {}", function, shape.size(),
+                     to_string(type), to_string(placements), options.src_rank);
+}
+
+std::uint64_t DistributeCall::hash() const {
+  auto hash = hash_combine(placements.hash(), shape.size());
+  if (options.each_rank) hash = hash_range(hash, shape);
+  hash = hash_combine(hash, static_cast<std::uint64_t>(type.kind));
+  hash = hash_combine(hash, static_cast<std::uint64_t>(type.size));
+  return hash_combine(hash, options.each_rank ? ~0U : static_cast<unsigned>(options.src_rank));
 }
 
 }  // namespace tessera::detail

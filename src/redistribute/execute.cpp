@@ -1,9 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <optional>
-
-#include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
 
 namespace tessera::detail {
@@ -178,45 +175,6 @@ ArrayRef intermediate_array(const Phase& phase, const ArrayRef& like, Scratch& s
   const auto bytes = phase.destination.size() * like.type.size;
   return row_major(scratch.intermediate.reserve(bytes, like.space), like.type,
                    phase.destination.shape, like.space);
-}
-
-void execute(const Execution& execution, const RedistributePlan& plan,
-             const std::vector<Step>& steps, const Group& group, const ArrayRef& source,
-             const ArrayRef& destination, Scratch& scratch, const char* operation) {
-  const bool touches_host =
-      source.space == MemorySpace::host || destination.space == MemorySpace::host;
-  if (!execution.is_given() || touches_host)
-    execution.fence("tessera::redistribute: before reading the source");
-  scratch.hand_over(execution);
-  prepare_destination(execution, plan, destination);
-  ArrayRef current = source;
-  for (const auto& step : steps) {
-    std::optional<Exchange> exchange;
-    if (step.communicates)
-      exchange.emplace(group.communicator, TraceKind::exchange, operation, group.size());
-    for (const auto& phase : step.phases) {
-      const bool is_last = &step == &steps.back() && &phase == &step.phases.back();
-      const auto next = is_last ? destination : intermediate_array(phase, destination, scratch);
-      const PhaseRun run(plan, step, phase, group.position, current, next, scratch);
-      run.pack(execution);
-      if (exchange) {
-        execution.fence("tessera::redistribute: packed, before MPI reads and writes");
-        for (const auto& message : run.incoming())
-          exchange->receive(message.data, message.bytes,
-                            group.ranks[static_cast<std::size_t>(message.peer)]);
-        for (const auto& message : run.outgoing())
-          exchange->send(message.data, message.bytes,
-                         group.ranks[static_cast<std::size_t>(message.peer)]);
-      }
-      run.copy_own(execution);
-      if (exchange) exchange->wait();
-      run.unpack(execution);
-      if (!is_last) execution.fence("tessera::redistribute: before scratch is used again");
-      current = next;
-    }
-    if (exchange) exchange->finish();
-  }
-  complete_destination(execution, plan, steps, destination);
 }
 
 }  // namespace tessera::detail

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tessera/error/error.hpp>
+#include <tessera/extents/hash.hpp>
 #include <tessera/placement/can_reduce.hpp>
 #include <tessera/redistribute/detail/plan_data.hpp>
 #include <tessera/redistribute/plan.hpp>
@@ -205,6 +206,14 @@ void require_reducible_along(const Placements& placements, const std::vector<int
 
 }  // namespace
 
+std::uint64_t detail::plan_hash(const DTensorSpec& source, const DTensorSpec& target,
+                                ElementType type, const RedistributeOptions& options) {
+  auto hash = hash_combine(source.hash(), target.hash());
+  hash = hash_combine(hash, static_cast<std::uint64_t>(type.kind));
+  hash = hash_combine(hash, static_cast<std::uint64_t>(type.size));
+  return hash_combine(hash, options.fast_reductions ? 1 : 0);
+}
+
 RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
                            const RedistributeOptions& options, const char* function) {
   require<MeshMismatch>(source.layout() == target.layout(), [&] {
@@ -223,6 +232,7 @@ RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target,
   data->target = target;
   data->type = type;
   data->options = options;
+  data->hash = detail::plan_hash(source, target, type, options);
   data->partial_target = partial_target_of(source, target, dims);
   data->steps = planned_steps(source, reached(source, target, dims), dims, type);
   for (auto& step : data->steps)
@@ -254,6 +264,10 @@ std::int64_t RedistributePlan::divisor() const {
 
 int RedistributePlan::exchanges() const {
   return static_cast<int>(std::ranges::count_if(data_->steps, &detail::PlannedStep::communicates));
+}
+
+std::uint64_t RedistributePlan::hash() const {
+  return data_->hash;
 }
 
 std::vector<Step> RedistributePlan::steps(int mesh_rank) const {

@@ -7,7 +7,7 @@
 
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
-#include <tessera/redistribute/detail/execute.hpp>
+#include <tessera/redistribute/detail/run.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
@@ -18,6 +18,8 @@ struct Redistributor::State {
   Group group;
   std::vector<Step> steps;
   std::shared_ptr<detail::Scratch> scratch;
+  detail::OperationLog* calls;
+  AgreedCall agreed = {};
 };
 
 namespace {
@@ -52,7 +54,8 @@ Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh,
   if (mesh.coordinate()) steps = plan.steps(mesh.rank());
   const Group group{mesh.communicator(), plan.source().layout().ranks(), mesh.rank()};
   state_ =
-      std::make_shared<State>(State{std::move(plan), group, std::move(steps), std::move(scratch)});
+      std::make_shared<State>(
+          State{std::move(plan), group, std::move(steps), std::move(scratch), mesh.calls()});
 }
 
 Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
@@ -65,15 +68,42 @@ const RedistributePlan& Redistributor::plan() const {
 
 void Redistributor::execute(const Execution& execution, const ArrayRef& source,
                             const ArrayRef& destination, const char* operation) const {
-  auto& state = *state_;
+  const auto& state = *state_;
   if (state.group.position < 0) return;
-  require_piece(state.group.position, state.plan.source(), state.plan.element_type(), source,
-                "source");
-  require_piece(state.group.position, state.plan.target(), state.plan.element_type(), destination,
-                "destination");
-  detail::execute(execution, state.plan, state.steps, state.group, source, destination,
-                  *state.scratch, operation);
+  state.group.communicator.handle();
+  collectively(state.calls, "Redistributor::execute", [&](Operation& call) {
+    const auto& plan = state.plan;
+    const int rank = state.group.position;
+    require_piece(rank, plan.source(), plan.element_type(), source, "source");
+    require_piece(rank, plan.target(), plan.element_type(), destination, "destination");
+    const detail::RedistributeCall text{"Redistributor::execute", plan.source(), plan.target(),
+                                        plan.element_type()};
+    agree(call, text);
+    run(execution, source, destination, operation);
+  });
+}
+
+void Redistributor::run(const Execution& execution, const ArrayRef& source,
+                        const ArrayRef& destination, const char* operation) const {
+  const auto& state = *state_;
+  detail::Run(execution, state.plan, state.steps, state.group, source, destination, *state.scratch,
+              operation)
+      .wait();
   finish(execution, operation);
+}
+
+std::unique_ptr<detail::Run> Redistributor::start(const Execution& execution,
+                                                  const ArrayRef& source,
+                                                  const ArrayRef& destination,
+                                                  detail::Scratch& scratch,
+                                                  const char* operation) const {
+  const auto& state = *state_;
+  return std::make_unique<detail::Run>(execution, state.plan, state.steps, state.group, source,
+                                       destination, scratch, operation);
+}
+
+void Redistributor::agree(Operation& call, const CallText& text) const {
+  call.agree(state_->plan.hash(), text, state_->agreed);
 }
 
 namespace detail {
@@ -88,15 +118,8 @@ struct PlanCache {
   std::unordered_multimap<std::uint64_t, Redistributor> plans;
   std::deque<std::uint64_t> keys;
   std::shared_ptr<Scratch> scratch = std::make_shared<Scratch>();
+  std::vector<std::shared_ptr<Scratch>> spare_scratch;
 };
-
-std::uint64_t key_of(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
-                     const RedistributeOptions& options) {
-  auto key = hash_combine(source.hash(), target.hash());
-  key = hash_combine(key, static_cast<std::uint64_t>(type.kind));
-  key = hash_combine(key, static_cast<std::uint64_t>(type.size));
-  return hash_combine(key, options.fast_reductions ? 1 : 0);
-}
 
 bool matches(const RedistributePlan& plan, const DTensorSpec& source, const DTensorSpec& target,
              ElementType type, const RedistributeOptions& options) {
@@ -104,23 +127,68 @@ bool matches(const RedistributePlan& plan, const DTensorSpec& source, const DTen
          plan.options() == options;
 }
 
+/// What is cached, or made now and not yet kept.
+struct Found {
+  Redistributor redistributor;
+  bool is_new;
+};
+
+Found find_or_make(PlanCache& cache, const DeviceMesh& mesh, const DTensorSpec& source,
+                   const DTensorSpec& target, ElementType type,
+                   const RedistributeOptions& options, const char* function) {
+  const auto [begin, end] = cache.plans.equal_range(plan_hash(source, target, type, options));
+  for (auto entry = begin; entry != end; ++entry)
+    if (matches(entry->second.plan(), source, target, type, options))
+      return {entry->second, false};
+  return {Redistributor(make_plan(source, target, type, options, function), mesh, cache.scratch),
+          true};
+}
+
+void keep(PlanCache& cache, const Redistributor& redistributor) {
+  if (cache.keys.size() == largest_cache) {
+    cache.plans.erase(cache.plans.find(cache.keys.front()));
+    cache.keys.pop_front();
+  }
+  cache.keys.push_back(redistributor.plan().hash());
+  cache.plans.emplace(cache.keys.back(), redistributor);
+}
+
 }  // namespace
+
+std::shared_ptr<Scratch> take_scratch(const DeviceMesh& mesh) {
+  auto& spare = mesh.attachment<PlanCache>().spare_scratch;
+  if (spare.empty()) return std::make_shared<Scratch>();
+  auto result = std::move(spare.back());
+  spare.pop_back();
+  return result;
+}
+
+void give_back(const DeviceMesh& mesh, std::shared_ptr<Scratch> scratch) {
+  mesh.attachment<PlanCache>().spare_scratch.push_back(std::move(scratch));
+}
+
+std::string RedistributeCall::operator()() const {
+  return fmt::format("{} of {} from {} to {}", function, to_string(type), to_string(source),
+                     to_string(target));
+}
 
 Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source,
                                    const DTensorSpec& target, ElementType type,
                                    const RedistributeOptions& options, const char* function) {
   auto& cache = mesh.attachment<PlanCache>();
-  const auto key = key_of(source, target, type, options);
-  const auto [begin, end] = cache.plans.equal_range(key);
-  for (auto entry = begin; entry != end; ++entry)
-    if (matches(entry->second.plan(), source, target, type, options)) return entry->second;
-  Redistributor made(make_plan(source, target, type, options, function), mesh, cache.scratch);
-  if (cache.keys.size() == largest_cache) {
-    cache.plans.erase(cache.plans.find(cache.keys.front()));
-    cache.keys.pop_front();
-  }
-  cache.keys.push_back(key);
-  return cache.plans.emplace(key, std::move(made))->second;
+  const auto found = find_or_make(cache, mesh, source, target, type, options, function);
+  if (found.is_new) keep(cache, found.redistributor);
+  return found.redistributor;
+}
+
+Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
+                                   const DeviceMesh& mesh, const RedistributeOptions& options) {
+  auto& cache = mesh.attachment<PlanCache>();
+  const auto found =
+      find_or_make(cache, mesh, call.source, call.target, call.type, options, call.function);
+  found.redistributor.agree(operation, call);
+  if (found.is_new) keep(cache, found.redistributor);
+  return found.redistributor;
 }
 
 }  // namespace detail

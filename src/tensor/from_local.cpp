@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <tessera/comm/collectives.hpp>
+#include <tessera/extents/hash.hpp>
 #include <tessera/tensor/from_local.hpp>
 
 namespace tessera::detail {
@@ -88,6 +89,22 @@ Extents shape_of(const PieceInfo& info) {
 }
 
 }  // namespace
+
+std::string FromLocalCall::operator()() const {
+  return fmt::format("from_local of {}-d {} as {}{}{}", tensor_dims, to_string(type),
+                     to_string(placements),
+                     options.shape.empty() ? "" : " of shape " + to_string(options.shape),
+                     options.run_check ? ", with run_check" : "");
+}
+
+std::uint64_t FromLocalCall::hash() const {
+  auto hash = hash_range(placements.hash(), options.shape);
+  hash = hash_combine(hash, options.run_check ? 1 : 0);
+  if (options.run_check) return hash;
+  hash = hash_combine(hash, tensor_dims);
+  hash = hash_combine(hash, static_cast<std::uint64_t>(type.kind));
+  return hash_combine(hash, static_cast<std::uint64_t>(type.size));
+}
 
 DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,
                        const std::vector<Extents>& local_shapes) {

@@ -25,7 +25,7 @@ MPI_Comm user_duplicate(MPI_Comm comm) {
   MPI_Comm result = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Comm_idup(comm, &result, &request);
-  detail::wait_all({&request, 1}, true);
+  detail::wait_yielding(request);
   return result;
 }
 

@@ -166,15 +166,14 @@ TEST(DeviceMesh, communicator_of_one_dim_can_be_used) {
 TEST(DeviceMesh, slicing_makes_no_communicator_and_sends_nothing) {
   const auto mesh = mesh_of({2, 2});
   if (mesh.is_null()) return;
-  Traffic traffic;
   for (int i = 0; i < 5000; ++i) {  // MPICH has 2046 communicators
     const auto copy = DeviceMesh::from_ranks(MPI_COMM_WORLD, mesh.layout().ranks(), mesh.shape());
+    Traffic traffic;
     EXPECT_EQ(copy[0].size(), 2);
     EXPECT_EQ(copy.sub({1, 0}).size(), 4);
     EXPECT_EQ(copy.flatten({0, 1}, "all").size(), 4);
+    EXPECT_EQ(traffic.exchanges() + traffic.metadata() + traffic.agreements(), 0);
   }
-
-  EXPECT_EQ(traffic.exchanges() + traffic.metadata() + traffic.agreements(), 0);
 }
 
 // T12

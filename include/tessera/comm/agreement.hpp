@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -11,11 +12,23 @@
 
 namespace tessera {
 
+/// When ranks compare what they call.
+enum class Agreement : std::uint8_t {
+  none,    ///< never: a mistake of one rank may hang, or give wrong values
+  plan,    ///< when it is new to them; later what they call is in the tags of the messages
+  always,  ///< at every call
+};
+
+struct AgreementOptions {
+  Agreement level = Agreement::plan;
+  double timeout = 300;  ///< seconds after which a rank that waits for another one throws Timeout
+};
+
 /// What went wrong on a rank of the group, for all to throw alike; nullopt if nothing did.
 ///
-/// The text is that of the lowest position with one, followed by the ranks that failed unless all
-/// did: "… (on ranks 1, 3)". `mine` is empty where all went well. Collective over the group: one
-/// all_gather, and a broadcast if something went wrong.
+/// The text is that of the lowest position with one, followed by the positions that failed unless
+/// all did: "… (on ranks 1, 3)". `mine` is empty where all went well. Collective over the group:
+/// one all_gather, and a broadcast if something went wrong.
 std::optional<std::string> agree_on_error(const Group& group, const std::string& mine,
                                           const char* operation);
 
@@ -26,4 +39,10 @@ void throw_together(const Group& group, const std::string& mine, const char* ope
   if (const auto error = agree_on_error(group, mine, operation)) throw E(*error, file, line);
 }
 
+namespace detail {
+
+/// " (on ranks 1, 3)": the positions that failed, "" if that is the whole group.
+std::string on_ranks(const std::vector<int>& positions, std::size_t group_size);
+
+}  // namespace detail
 }  // namespace tessera

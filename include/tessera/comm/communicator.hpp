@@ -65,6 +65,9 @@ class Communicator {
   /// duplicate.
   MPI_Comm group(std::span<const int> ranks) const;
 
+  /// group() of this list has been called.
+  bool has_group(std::span<const int> ranks) const;
+
   /// For the library itself: what the handles share.
   ///
   /// Errors: InvalidArgument for a null one, MpiError if it was freed.

@@ -13,9 +13,12 @@
 
 namespace tessera {
 
+class Operation;
+
 /// Point-to-point messages that belong together: the data movement of one step of a plan, in one or
 /// more phases.
 ///
+/// They carry the tag of the innermost Operation, so that they only match messages of the same call.
 /// Between two ranks, messages match in the order in which they are posted. Sizes are 64-bit; zero
 /// bytes are never sent. Buffers must live until wait() or, when an exception passes, until the
 /// destructor, which cancels receives and completes sends (for at most 10 s: then the peers are
@@ -24,9 +27,6 @@ class Exchange {
  public:
   /// `operation` has static storage; `group_size` is the number of ranks that take part.
   Exchange(const Communicator& communicator, TraceKind kind, const char* operation, int group_size);
-  /// For the collectives of the library: under another tag than tensor data, see detail/tags.hpp.
-  Exchange(const Communicator& communicator, TraceKind kind, const char* operation, int group_size,
-           int tag);
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -35,19 +35,36 @@ class Exchange {
   void receive(std::byte* data, std::int64_t bytes, int source);
   /// Posts a nonblocking send to `destination`. Errors: MpiError.
   void send(const std::byte* data, std::int64_t bytes, int destination);
-  /// Waits for all posted so far (spinning, then yielding). Errors: MpiError.
+  /// Whether all posted so far are complete. Does not wait. Errors: MpiError.
+  bool test();
+  /// Waits for all posted so far (spinning, then yielding). Errors: those of the call that it
+  /// belongs to, see collectively(); MpiError.
   void wait();
-  /// wait(), then emits the event. Call it at most once, on every rank that takes part, also where
-  /// it sent nothing.
+  /// Once all is complete: emits the event. Call it at most once, on every rank that takes part,
+  /// also where it sent nothing.
   void finish();
+  /// Cancels what has not been received; for a call that fails.
+  void abandon();
 
  private:
+  struct Transfer {
+    MPI_Request request;
+    int rank;
+  };
+  template <class Byte>
+  void post(Byte* data, std::int64_t bytes, int rank, std::vector<Transfer>& transfers);
+  bool test(std::vector<Transfer>& transfers, std::size_t& complete);
+  void book();
+  std::vector<int> awaited() const;
+
   Communicator communicator_;
-  int tag_;
+  Operation* owner_;
   TraceEvent event_;
   double start_;
-  std::vector<MPI_Request> receives_;
-  std::vector<MPI_Request> sends_;
+  std::vector<Transfer> receives_;
+  std::vector<Transfer> sends_;
+  std::size_t received_ = 0;
+  std::size_t sent_ = 0;
 };
 
 }  // namespace tessera

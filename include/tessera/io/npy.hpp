@@ -22,17 +22,23 @@ DTensor<V> read_npy(const Execution& execution, const std::string& path, const D
   static_assert(is_allocatable<V>,
                 "expected a managed, non-const View in LayoutLeft or LayoutRight");
   constexpr auto type = element_type<typename V::value_type>();
-  const auto header = header_for(path, mesh, placements, V::rank(), type);
-  const DTensorSpec spec(mesh.layout(), placements, header.shape, {}, "read_npy");
-  if (mesh.coordinate()) require_representable<V>(spec, "read_npy");
-  auto result = allocate_dtensor<V>(mesh, spec, "tessera::read_npy");
-  read_piece(execution, path, header, mesh, spec, array_ref(result.to_local()));
-  return result;
+  return collectively(mesh.calls(), "read_npy", [&](Operation& operation) {
+    const auto header = header_for(operation, path, mesh, placements, V::rank(), type);
+    const DTensorSpec spec(mesh.layout(), placements, header.shape, {}, "read_npy");
+    if (mesh.coordinate()) require_representable<V>(spec, "read_npy");
+    auto result = allocate_dtensor<V>(mesh, spec, "tessera::read_npy");
+    read_piece(execution, path, header, mesh, spec, array_ref(result.to_local()));
+    return result;
+  });
 }
 
 template <class V>
 void write_npy(const Execution& execution, const std::string& path, const DTensor<V>& tensor) {
-  write_pieces(execution, path, tensor.device_mesh(), tensor.spec(), array_ref(tensor.to_local()));
+  const auto& mesh = tensor.device_mesh();
+  auto* const calls = mesh.is_null() ? nullptr : mesh.calls();
+  collectively(calls, "write_npy", [&](Operation& operation) {
+    write_pieces(operation, execution, path, mesh, tensor.spec(), array_ref(tensor.to_local()));
+  });
 }
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <tessera/comm/operation.hpp>
 #include <tessera/local_map/detail/arguments.hpp>
 #include <tessera/local_map/detail/results.hpp>
 #include <tessera/local_map/placements.hpp>
@@ -34,8 +35,20 @@ class LocalMap {
   auto operator()(Arguments&&... arguments) const {
     std::vector<detail::Leaf> leaves;
     (detail::add_leaves(leaves, arguments), ...);
-    const auto mesh =
-        detail::check_inputs(leaves, in_, options_.device_mesh, options_.redistribute_inputs);
+    const auto mesh = detail::mesh_of_call(leaves, options_.device_mesh);
+    auto* const calls = mesh.is_null() ? nullptr : mesh.calls();
+    return collectively(calls, "local_map", [&](Operation& operation) {
+      detail::check_inputs(leaves, in_, mesh, options_.redistribute_inputs);
+      const detail::LocalMapCall call{leaves};
+      operation.agree(call.hash(), call);
+      return run(mesh, leaves, std::forward<Arguments>(arguments)...);
+    });
+  }
+
+ private:
+  template <class... Arguments>
+  auto run(const DeviceMesh& mesh, const std::vector<detail::Leaf>& leaves,
+           Arguments&&... arguments) const {
     detail::Localizer localize(leaves);
     const bool is_absent = !mesh.is_null() && !mesh.coordinate();
 
@@ -59,7 +72,6 @@ class LocalMap {
     }
   }
 
- private:
   Function function_;
   Out out_;
   InPlacements in_;
@@ -84,11 +96,13 @@ class LocalMap {
 ///
 /// Example:    auto gemm = local_map(local_gemm, {Partial()}, {{Shard(1)}, {Shard(0)}});
 ///             auto y = gemm(w, x);
-/// Collective: over the mesh where inputs are redistributed or output sizes inferred, and where
-///             func is. Off the mesh func does not run; plain outputs are value-initialised.
-/// Errors:     InvalidArgument for wrong numbers or kinds of placements or, on that rank, a View
-///             that does not fit like_input or shaped; MeshMismatch; PlacementMismatch, also for
-///             inputs split alike but cut at different places. Else the same on every rank.
+/// Collective: over the mesh. It communicates where the ranks have not made such a call before,
+///             where inputs are redistributed or output sizes inferred, and where func does. Off
+///             the mesh func does not run; plain outputs are value-initialised.
+/// Errors:     InvalidArgument for wrong numbers or kinds of placements, or a View that does not
+///             fit like_input or shaped; MeshMismatch; PlacementMismatch, also for inputs split
+///             alike but cut at different places; what func throws (on other ranks: Error with its
+///             text). On every rank that cannot complete the call, see collectively().
 template <class Function>
 auto local_map(Function func, OutPlacement out, InPlacements in = {},
                LocalMapOptions options = {}) {

@@ -10,8 +10,10 @@
 
 #include <mpi.h>
 
+#include <tessera/comm/agreement.hpp>
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/communicator.hpp>
+#include <tessera/comm/operation.hpp>
 #include <tessera/mesh/mesh_layout.hpp>
 
 namespace tessera {
@@ -26,7 +28,8 @@ class DeviceMesh {
   /// No mesh. Every member but is_null and == needs a mesh.
   DeviceMesh() = default;
 
-  /// A mesh of any ranks of `comm`, row-major. See init_device_mesh.
+  /// A mesh of any ranks of `comm`, row-major; ranks of different meshes may call it together.
+  /// Collective over `comm`. Errors: see init_device_mesh.
   static DeviceMesh from_ranks(MPI_Comm comm, std::vector<int> ranks, std::vector<int> shape,
                                std::vector<std::string> dim_names = {});
   /// All ranks of `comm` in one mesh dim.
@@ -72,6 +75,9 @@ class DeviceMesh {
   Group group() const;
   const Communicator& communicator() const;
 
+  /// The calls on this mesh, for the library; null off the mesh. Errors: as group().
+  detail::OperationLog* calls() const;
+
   /// An object of type T that lives as long as the mesh and is shared by all its handles,
   /// default-constructed at first use.
   template <class T>
@@ -87,6 +93,10 @@ class DeviceMesh {
   struct State;
 
   DeviceMesh(Communicator communicator, MeshLayout layout);
+  template <class MakeLayout>
+  static DeviceMesh make(const Communicator& communicator, const char* function,
+                         bool arguments_differ, const MakeLayout& make_layout);
+  friend DeviceMesh init_device_mesh(MPI_Comm, std::vector<int>, std::vector<std::string>);
   std::shared_ptr<void>& attachment_slot(std::type_index type) const;
   const State& state() const;
 
@@ -101,6 +111,14 @@ class DeviceMesh {
 /// not ndim different ones, a null or inter-communicator; MpiError outside MPI's lifetime.
 DeviceMesh init_device_mesh(MPI_Comm comm, std::vector<int> shape,
                             std::vector<std::string> dim_names = {});
+
+/// How the ranks of all meshes of `mesh`'s user communicator check that they call the same, and how
+/// long they wait for one another. At first as the environment of rank 0 says: TESSERA_AGREEMENT
+/// (none, plan, always) and TESSERA_TIMEOUT (seconds).
+const AgreementOptions& agreement(const DeviceMesh& mesh);
+/// Changes it. Collective over the user's communicator. Errors: InvalidArgument for a time limit
+/// that is not above 0, or options that differ between ranks.
+void set_agreement(const DeviceMesh& mesh, const AgreementOptions& options);
 
 /// The name of the mesh in messages: that of its layout.
 inline std::string to_string(const DeviceMesh& mesh) {

@@ -2,17 +2,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <tessera/redistribute/distribute_tensor.hpp>
+#include <tessera/redistribute/pending.hpp>
 #include <tessera/tensor/from_local.hpp>
 
 /// Functional collectives on Views, for use inside local_map. Each takes this rank's View and
 /// returns a new one (its type as redistribute's), and is collective over the ranks along
 /// `mesh_dims` (one mesh dim or several, row-major in the order named) through the calling rank.
 /// Each counts as one exchange. With an execution space instance first, work is ordered on it. Off
-/// the mesh: an empty View. Errors: InvalidArgument for an unknown mesh dim, a tensor dim out of
-/// range, an op the element type cannot reduce; MpiError.
+/// the mesh: an empty View.
+///
+/// f_async starts the same and returns a Pending; what ranks agree on, and sizes that may differ,
+/// travel when it starts.
+///
+/// Errors: InvalidArgument for an unknown mesh dim, a tensor dim out of range, an op the element
+/// type cannot reduce, arguments that differ between ranks; MpiError. On every rank, see
+/// collectively().
 namespace tessera {
 
 namespace detail {
@@ -28,50 +38,105 @@ DeviceMesh line(const DeviceMesh& mesh, const MeshDims& mesh_dims);
 /// `array` with one more dim in front.
 ArrayRef with_leading_dim(const ArrayRef& array, std::int64_t extent, std::int64_t stride);
 
+/// What all ranks pass alike to a functional collective, in words.
+struct CollectiveCall {
+  const char* function;
+  std::size_t tensor_dims;
+  ElementType type;
+  std::vector<int> arguments;  ///< tensor dims, or the root
+
+  std::string operator()() const;
+  std::uint64_t hash() const;
+};
+
+/// A functional collective as a redistribution, ready to run.
 template <class V>
-auto collective(const Execution& execution, const V& view, const DeviceMesh& mesh,
-                const DTensorSpec& from, const DTensorSpec& to, const char* operation,
-                const char* function) {
-  using Result = AllocatableView<V>;
-  require_representable<Result>(to, function);
-  auto result = allocate<Result>(local_piece(mesh, to).shape, operation);
-  move_piece(execution, mesh, from, to, view, result, {}, operation, function);
-  return result;
+struct Prepared {
+  AllocatableView<V> result;
+  Redistributor redistributor;
+  ArrayRef source;
+  ArrayRef destination;
+};
+
+template <class V>
+Prepared<V> prepared(const V& view, const DeviceMesh& mesh, const DTensorSpec& to,
+                     const Redistributor& redistributor, const char* label) {
+  auto result = allocate<AllocatableView<V>>(local_piece(mesh, to).shape, label);
+  return {result, redistributor, array_ref(view), array_ref(result)};
 }
 
 template <class V>
-AllocatableView<V> all_reduce(const Execution& execution, const V& view, ReduceOp op,
-                              const DeviceMesh& mesh) {
-  if (!mesh.coordinate()) return {};
-  const DTensorSpec from(mesh.layout(), uniform(mesh, Partial(op)), extents_of(view), {},
-                         "all_reduce");
-  return collective(execution, view, mesh, from,
-                    with_placements(from, all_replicate(mesh), "all_reduce"), "tessera::all_reduce",
-                    "all_reduce");
+constexpr ElementType element_type_of() {
+  return element_type<std::remove_const_t<typename V::value_type>>();
 }
 
+/// A reduction along the mesh, into other placements.
 template <class V>
-AllocatableView<V> all_gather(const Execution& execution, const V& view, int tensor_dim,
-                              const DeviceMesh& mesh) {
-  const int dim = resolved_dim(tensor_dim, V::rank(), "all_gather");
-  if (!mesh.coordinate()) return {};
-  const auto from = infer_spec(mesh, uniform(mesh, Shard(dim)), extents_of(view));
-  return collective(execution, view, mesh, from,
-                    with_placements(from, all_replicate(mesh), "all_gather"), "tessera::all_gather",
-                    "all_gather");
+Prepared<V> prepare_reduction(Operation& operation, const V& view, ReduceOp op,
+                              const DeviceMesh& mesh, const Placements& placements,
+                              const char* label) {
+  const auto* function = operation.name();
+  const DTensorSpec from(mesh.layout(), uniform(mesh, Partial(op)), extents_of(view), {}, function);
+  const auto to = with_placements(from, placements, function);
+  require_representable<AllocatableView<V>>(to, function);
+  const RedistributeCall call{function, from, to, element_type_of<V>()};
+  return prepared(view, mesh, to, agreed_redistributor(operation, call, mesh, {}), label);
 }
 
+struct AllReduce {
+  ReduceOp op;
+
+  static constexpr FunctionName function = "all_reduce";
+  static constexpr const char* label = "tessera::all_reduce";
+
+  template <class V>
+  Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
+    return prepare_reduction(operation, view, op, mesh, all_replicate(mesh), label);
+  }
+};
+
+struct ReduceScatter {
+  ReduceOp op;
+  int tensor_dim;
+
+  static constexpr FunctionName function = "reduce_scatter";
+  static constexpr const char* label = "tessera::reduce_scatter";
+
+  template <class V>
+  Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
+    const int dim = resolved_dim(tensor_dim, V::rank(), operation.name());
+    return prepare_reduction(operation, view, op, mesh, uniform(mesh, Shard(dim)), label);
+  }
+};
+
+/// The pieces of a tensor sharded along `tensor_dim`, whose extents may differ there, under other
+/// placements.
 template <class V>
-AllocatableView<V> reduce_scatter(const Execution& execution, const V& view, ReduceOp op,
-                                  int tensor_dim, const DeviceMesh& mesh) {
-  const int dim = resolved_dim(tensor_dim, V::rank(), "reduce_scatter");
-  if (!mesh.coordinate()) return {};
-  const DTensorSpec from(mesh.layout(), uniform(mesh, Partial(op)), extents_of(view), {},
-                         "reduce_scatter");
-  return collective(execution, view, mesh, from,
-                    with_placements(from, uniform(mesh, Shard(dim)), "reduce_scatter"),
-                    "tessera::reduce_scatter", "reduce_scatter");
+Prepared<V> prepare_pieces(Operation& operation, const V& view, const DeviceMesh& mesh,
+                           const DTensorSpec& from, const Placements& placements,
+                           const char* label) {
+  const auto to = with_placements(from, placements, operation.name());
+  require_representable<AllocatableView<V>>(to, operation.name());
+  const auto redistributor =
+      cached_redistributor(mesh, from, to, element_type_of<V>(), {}, operation.name());
+  return prepared(view, mesh, to, redistributor, label);
 }
+
+struct AllGather {
+  int tensor_dim;
+
+  static constexpr FunctionName function = "all_gather";
+  static constexpr const char* label = "tessera::all_gather";
+
+  template <class V>
+  Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
+    const int dim = resolved_dim(tensor_dim, V::rank(), operation.name());
+    const CollectiveCall call{operation.name(), V::rank(), element_type_of<V>(), {dim}};
+    operation.agree(call.hash(), call);
+    const auto from = infer_spec(mesh, uniform(mesh, Shard(dim)), extents_of(view));
+    return prepare_pieces(operation, view, mesh, from, all_replicate(mesh), label);
+  }
+};
 
 /// Specs of [rank, … View's dims …]: each rank's whole View, and everyone's chunk of `tensor_dim`.
 ///
@@ -82,46 +147,86 @@ std::pair<DTensorSpec, DTensorSpec> chunk_specs(const DeviceMesh& mesh, const DT
 /// Errors: InvalidArgument for 8 dims, or a static extent that chunks of one size do not make.
 void require_static_chunks(const Extents& static_extents, int tensor_dim, int ranks);
 
-/// all_to_all along one dim: chunk i goes to rank i, and what arrives is joined in rank order.
-template <class V>
-AllocatableView<V> exchange_chunks(const Execution& execution, const V& view, int tensor_dim,
-                                   const DeviceMesh& mesh, const DTensorSpec& joined) {
-  using Result = AllocatableView<V>;
-  const auto d = static_cast<std::size_t>(tensor_dim);
-  require_static_chunks(static_extents<V>(), tensor_dim, mesh.size());
-  const auto [from, to] = chunk_specs(mesh, joined, tensor_dim, extents_of(view));
-  const auto chunk = to.piece(*mesh.coordinate()).shape[d + 1];
-  auto shape = extents_of(view);
-  shape[d] = chunk * mesh.size();
-  const auto result = allocate<Result>(shape, "tessera::all_to_all");
-  auto source = with_leading_dim(array_ref(view), 1, 1);
-  auto destination = array_ref(result);
-  destination.extents[d] = chunk;
-  destination = with_leading_dim(destination, mesh.size(), chunk * destination.strides[d]);
-  cached_redistributor(mesh, from, to, source.type, {}, "all_to_all")
-      .execute(execution, source, destination, "tessera::all_to_all");
-  return result;
+struct AllToAll {
+  int split_dim;
+  int concat_dim;
+
+  static constexpr FunctionName function = "all_to_all";
+  static constexpr const char* label = "tessera::all_to_all";
+
+  template <class V>
+  Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
+    const int split = resolved_dim(split_dim, V::rank(), operation.name());
+    const int concat = resolved_dim(concat_dim, V::rank(), operation.name());
+    const CollectiveCall call{operation.name(), V::rank(), element_type_of<V>(), {split, concat}};
+    operation.agree(call.hash(), call);
+    const auto from = infer_spec(mesh, uniform(mesh, Shard(concat)), extents_of(view));
+    if (split == concat) return prepare_chunks(view, split, mesh, from);
+    return prepare_pieces(operation, view, mesh, from, uniform(mesh, Shard(split)), label);
+  }
+
+  /// Along one dim: chunk i goes to rank i, and what arrives is joined in rank order.
+  template <class V>
+  static Prepared<V> prepare_chunks(const V& view, int tensor_dim, const DeviceMesh& mesh,
+                                    const DTensorSpec& joined) {
+    const auto d = static_cast<std::size_t>(tensor_dim);
+    require_static_chunks(static_extents<V>(), tensor_dim, mesh.size());
+    const auto [from, to] = chunk_specs(mesh, joined, tensor_dim, extents_of(view));
+    const auto chunk = to.piece(*mesh.coordinate()).shape[d + 1];
+    auto shape = extents_of(view);
+    shape[d] = chunk * mesh.size();
+    auto result = allocate<AllocatableView<V>>(shape, label);
+    auto destination = array_ref(result);
+    destination.extents[d] = chunk;
+    destination = with_leading_dim(destination, mesh.size(), chunk * destination.strides[d]);
+    return {result, cached_redistributor(mesh, from, to, element_type_of<V>(), {}, function.text),
+            with_leading_dim(array_ref(view), 1, 1), destination};
+  }
+};
+
+/// Runs what `kind` prepares, blocking.
+template <class Kind, class V>
+AllocatableView<V> run_collective(const Execution& execution, const V& view, const Kind& kind,
+                                  const DeviceMesh& mesh, Operation& operation) {
+  if (!mesh.coordinate()) return {};
+  const auto ready = kind.prepare(operation, view, mesh);
+  ready.redistributor.run(execution, ready.source, ready.destination, Kind::label);
+  return ready.result;
 }
 
-template <class V>
-AllocatableView<V> all_to_all(const Execution& execution, const V& view, int split_dim,
-                              int concat_dim, const DeviceMesh& mesh) {
-  const int split = resolved_dim(split_dim, V::rank(), "all_to_all");
-  const int concat = resolved_dim(concat_dim, V::rank(), "all_to_all");
-  if (!mesh.coordinate()) return {};
-  const auto from = infer_spec(mesh, uniform(mesh, Shard(concat)), extents_of(view));
-  if (split == concat) return exchange_chunks(execution, view, split, mesh, from);
-  return collective(execution, view, mesh, from,
-                    with_placements(from, uniform(mesh, Shard(split)), "all_to_all"),
-                    "tessera::all_to_all", "all_to_all");
+/// On a mesh of one dim, also a wrong mesh dim is told to the other ranks.
+template <class Kind, class V>
+AllocatableView<V> run_collective(const Execution& execution, const V& view, const Kind& kind,
+                                  const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  const auto along = mesh.ndim() == 1 ? mesh : line(mesh, mesh_dims);
+  return collectively(along.calls(), Kind::function, [&](Operation& operation) {
+    if (mesh.ndim() == 1) line(mesh, mesh_dims);
+    return run_collective(execution, view, kind, along, operation);
+  });
+}
+
+template <class Kind, class V>
+Pending<AllocatableView<V>> start_collective(const Execution& execution, const V& view,
+                                             const Kind& kind, const DeviceMesh& mesh,
+                                             const MeshDims& mesh_dims) {
+  const auto along = mesh.ndim() == 1 ? mesh : line(mesh, mesh_dims);
+  auto call = std::make_unique<PendingCall>(along, Kind::function);
+  AllocatableView<V> result;
+  call->start([&](Operation& operation) {
+    if (mesh.ndim() == 1) line(mesh, mesh_dims);
+    const auto ready = kind.prepare(operation, view, along);
+    result = ready.result;
+    return PendingCall::Move{ready.redistributor, execution, ready.source, ready.destination,
+                             Kind::label};
+  });
+  return {std::move(call), view, result};
 }
 
 template <class V>
 AllocatableView<V> broadcast_view(const Execution& execution, const V& view, int root,
                                   const DeviceMesh& mesh) {
-  require_mesh_rank(mesh, root, "broadcast");
   return distribute_tensor(execution, view, mesh, all_replicate(mesh), Distribute{.src_rank = root},
-                           "tessera::broadcast")
+                           "broadcast", "tessera::broadcast")
       .to_local();
 }
 
@@ -131,40 +236,70 @@ AllocatableView<V> broadcast_view(const Execution& execution, const V& view, int
 /// tree in the order of the ranks.
 template <detail::AnyView V>
 auto all_reduce(const V& view, ReduceOp op, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::all_reduce(Execution(), view, op, detail::line(mesh, mesh_dims));
+  return detail::run_collective(Execution(), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_reduce(const Exec& exec, const V& view, ReduceOp op, const DeviceMesh& mesh,
                 const MeshDims& mesh_dims) {
-  return detail::all_reduce(Execution(exec), view, op, detail::line(mesh, mesh_dims));
+  return detail::run_collective(Execution(exec), view, detail::AllReduce{op}, mesh, mesh_dims);
+}
+template <detail::AnyView V>
+auto all_reduce_async(const V& view, ReduceOp op, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(), view, detail::AllReduce{op}, mesh, mesh_dims);
+}
+template <class Exec, detail::AnyView V>
+requires Kokkos::is_execution_space_v<Exec>
+auto all_reduce_async(const Exec& exec, const V& view, ReduceOp op, const DeviceMesh& mesh,
+                const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(exec), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
 
 /// The Views one after another along `tensor_dim`, on every rank; their extents there may differ
 /// (sizes travel as metadata).
 template <detail::AnyView V>
 auto all_gather(const V& view, int tensor_dim, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::all_gather(Execution(), view, tensor_dim, detail::line(mesh, mesh_dims));
+  return detail::run_collective(Execution(), view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_gather(const Exec& exec, const V& view, int tensor_dim, const DeviceMesh& mesh,
                 const MeshDims& mesh_dims) {
-  return detail::all_gather(Execution(exec), view, tensor_dim, detail::line(mesh, mesh_dims));
+  return detail::run_collective(Execution(exec), view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
+}
+template <detail::AnyView V>
+auto all_gather_async(const V& view, int tensor_dim, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(), view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
+}
+template <class Exec, detail::AnyView V>
+requires Kokkos::is_execution_space_v<Exec>
+auto all_gather_async(const Exec& exec, const V& view, int tensor_dim, const DeviceMesh& mesh,
+                const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(exec), view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
 }
 
 /// This rank's chunk along `tensor_dim` of the reduction of the Views, which have the same extents.
 template <detail::AnyView V>
 auto reduce_scatter(const V& view, ReduceOp op, int tensor_dim, const DeviceMesh& mesh,
                     const MeshDims& mesh_dims) {
-  return detail::reduce_scatter(Execution(), view, op, tensor_dim, detail::line(mesh, mesh_dims));
+  return detail::run_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh, mesh_dims);
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto reduce_scatter(const Exec& exec, const V& view, ReduceOp op, int tensor_dim,
                     const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::reduce_scatter(Execution(exec), view, op, tensor_dim,
-                                detail::line(mesh, mesh_dims));
+  return detail::run_collective(Execution(exec), view, detail::ReduceScatter{op, tensor_dim}, mesh, mesh_dims);
+}
+template <detail::AnyView V>
+auto reduce_scatter_async(const V& view, ReduceOp op, int tensor_dim, const DeviceMesh& mesh,
+                    const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh, mesh_dims);
+}
+template <class Exec, detail::AnyView V>
+requires Kokkos::is_execution_space_v<Exec>
+auto reduce_scatter_async(const Exec& exec, const V& view, ReduceOp op, int tensor_dim,
+                    const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(exec), view, detail::ReduceScatter{op, tensor_dim}, mesh, mesh_dims);
 }
 
 /// Cuts each View into chunks along `split_dim`, sends chunk i to rank i, and joins what arrives
@@ -173,15 +308,24 @@ auto reduce_scatter(const Exec& exec, const V& view, ReduceOp op, int tensor_dim
 template <detail::AnyView V>
 auto all_to_all(const V& view, int split_dim, int concat_dim, const DeviceMesh& mesh,
                 const MeshDims& mesh_dims) {
-  return detail::all_to_all(Execution(), view, split_dim, concat_dim,
-                            detail::line(mesh, mesh_dims));
+  return detail::run_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh, mesh_dims);
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_to_all(const Exec& exec, const V& view, int split_dim, int concat_dim,
                 const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::all_to_all(Execution(exec), view, split_dim, concat_dim,
-                            detail::line(mesh, mesh_dims));
+  return detail::run_collective(Execution(exec), view, detail::AllToAll{split_dim, concat_dim}, mesh, mesh_dims);
+}
+template <detail::AnyView V>
+auto all_to_all_async(const V& view, int split_dim, int concat_dim, const DeviceMesh& mesh,
+                const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh, mesh_dims);
+}
+template <class Exec, detail::AnyView V>
+requires Kokkos::is_execution_space_v<Exec>
+auto all_to_all_async(const Exec& exec, const V& view, int split_dim, int concat_dim,
+                const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(exec), view, detail::AllToAll{split_dim, concat_dim}, mesh, mesh_dims);
 }
 
 /// The View of `root`, a position along `mesh_dims`, on every rank; the other Views are not looked

@@ -18,41 +18,61 @@ namespace detail {
 Extents shape_on(const DeviceMesh& mesh, int root, const Extents& mine, const char* operation);
 
 /// Checks the arguments that all ranks see; placements of a tensor with as many dims as the View.
-void require_distributable(const DeviceMesh& mesh, const Placements& placements, int src_rank);
+void require_distributable(const DeviceMesh& mesh, const Placements& placements, int src_rank,
+                           const char* function);
+
+/// The arguments that all ranks pass alike, in words.
+struct DistributeCall {
+  const char* function;
+  const Placements& placements;
+  const Distribute& options;
+  const Extents& shape;  ///< of this rank's View
+  ElementType type;
+
+  std::string operator()() const;
+  std::uint64_t hash() const;
+};
 
 template <class V>
 auto distribute_tensor(const Execution& execution, const V& view, const DeviceMesh& mesh,
                        const Placements& placements, const Distribute& options,
-                       const char* operation = "tessera::distribute_tensor") {
+                       FunctionName function = "distribute_tensor",
+                       const char* label = "tessera::distribute_tensor") {
   using Result = AllocatableView<V>;
-  constexpr const char* function = "distribute_tensor";
-  require_distributable(mesh, placements, options.src_rank);
-  Extents shape = extents_of(view);
-  if (!options.each_rank && mesh.coordinate())
-    shape = shape_on(mesh, options.src_rank, shape, operation);
-  const DTensorSpec target(mesh.layout(), placements, shape, {}, function);
-  require_representable<Result>(target, function);
-  auto result = allocate_dtensor<Result>(mesh, target, operation);
-  if (!mesh.coordinate()) return result;
-  auto source = array_ref(view);
-  auto destination = array_ref(result.to_local());
-  auto move = [&](const DTensorSpec& from, const DTensorSpec& to) {
-    cached_redistributor(mesh, from, to, source.type, {}, function)
-        .execute(execution, source, destination, operation);
-  };
-  if (options.each_rank) {
-    move(DTensorSpec(mesh.layout(), all_replicate(mesh), shape), target);
-  } else if (V::rank() > 0) {
-    if (mesh.rank() != options.src_rank) source.extents = Extents::filled(V::rank(), 0);
-    move(whole_on(mesh.layout(), shape, options.src_rank), target);
-  } else {
-    source.extents = {mesh.rank() == options.src_rank ? 1 : 0};
-    destination.extents = {1};
-    source.strides = destination.strides = {1};
-    move(whole_on(mesh.layout(), {1}, options.src_rank),
-         DTensorSpec(mesh.layout(), all_replicate(mesh), {1}));
-  }
-  return result;
+  auto* const calls = options.each_rank ? nullptr : mesh.calls();
+  return collectively(calls, function, [&](Operation& operation) {
+    require_distributable(mesh, placements, options.src_rank, operation.name());
+    constexpr auto type = element_type<typename Result::value_type>();
+    const auto own_shape = extents_of(view);
+    const DistributeCall call{operation.name(), placements, options, own_shape, type};
+    operation.agree(call.hash(), call);
+    auto shape = own_shape;
+    if (!options.each_rank && mesh.coordinate())
+      shape = shape_on(mesh, options.src_rank, shape, label);
+    const DTensorSpec target(mesh.layout(), placements, shape, {}, operation.name());
+    require_representable<Result>(target, operation.name());
+    auto result = allocate_dtensor<Result>(mesh, target, label);
+    if (!mesh.coordinate()) return result;
+    auto source = array_ref(view);
+    auto destination = array_ref(result.to_local());
+    const auto move = [&](const DTensorSpec& from, const DTensorSpec& to) {
+      cached_redistributor(mesh, from, to, type, {}, operation.name())
+          .run(execution, source, destination, label);
+    };
+    if (options.each_rank) {
+      move(DTensorSpec(mesh.layout(), all_replicate(mesh), shape), target);
+    } else if (V::rank() > 0) {
+      if (mesh.rank() != options.src_rank) source.extents = Extents::filled(V::rank(), 0);
+      move(whole_on(mesh.layout(), shape, options.src_rank), target);
+    } else {
+      source.extents = {mesh.rank() == options.src_rank ? 1 : 0};
+      destination.extents = {1};
+      source.strides = destination.strides = {1};
+      move(whole_on(mesh.layout(), {1}, options.src_rank),
+           DTensorSpec(mesh.layout(), all_replicate(mesh), {1}));
+    }
+    return result;
+  });
 }
 
 }  // namespace detail
@@ -64,7 +84,7 @@ auto distribute_tensor(const Execution& execution, const V& view, const DeviceMe
 /// Placements left out: all Replicate. The result has memory of its own, in a View type as
 /// redistribute's. Off the mesh it is empty. Collective over the mesh: the shape is broadcast
 /// (metadata), then one exchange. Errors: InvalidArgument for a Partial, placements that do not
-/// fit, a src_rank off the mesh; the same on every rank.
+/// fit, a src_rank off the mesh. On every rank, see collectively().
 template <detail::AnyView V>
 auto distribute_tensor(const V& view, const DeviceMesh& mesh, const Placements& placements,
                        const Distribute& options = {}) {

@@ -71,6 +71,9 @@ class RedistributePlan {
   ReduceOp reduce_op() const;
   std::int64_t divisor() const;
 
+  /// Of source, target, element type and options.
+  std::uint64_t hash() const;
+
   PlanCost cost() const;
   /// Steps, placements and bytes in words, several lines.
   std::string explain() const;
@@ -100,6 +103,12 @@ class RedistributePlan {
 RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
                            const RedistributeOptions& options = {},
                            const char* function = "make_plan");
+
+namespace detail {
+/// RedistributePlan::hash() of a plan that need not exist.
+std::uint64_t plan_hash(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
+                        const RedistributeOptions& options);
+}  // namespace detail
 
 /// One line: "(16, 24) on (dp=4) as S(0) -> … as R: 1 exchange".
 std::string to_string(const RedistributePlan& plan);

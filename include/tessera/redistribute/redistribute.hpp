@@ -17,41 +17,64 @@ using RedistributedView =
     typename std::conditional_t<std::is_void_v<Out>, std::type_identity<AllocatableView<V>>,
                                 std::type_identity<Out>>::type;
 
-/// Moves the data of a piece. Collective over the mesh; returns at once off it.
+/// Moves the data of a piece, as a call that the ranks agree on here. Collective over the mesh;
+/// returns at once off it.
 template <class Source, class Destination>
-void move_piece(const Execution& execution, const DeviceMesh& mesh, const DTensorSpec& source_spec,
-                const DTensorSpec& target_spec, const Source& source,
-                const Destination& destination, const RedistributeOptions& options,
-                const char* operation, const char* function) {
+void move_piece(Operation& operation, const Execution& execution, const DeviceMesh& mesh,
+                const DTensorSpec& source_spec, const DTensorSpec& target_spec,
+                const Source& source, const Destination& destination,
+                const RedistributeOptions& options, const char* label) {
   if (!mesh.coordinate()) return;
   constexpr auto type = element_type<typename Destination::value_type>();
-  const auto redistributor =
-      cached_redistributor(mesh, source_spec, target_spec, type, options, function);
-  redistributor.execute(execution, array_ref(source), array_ref(destination), operation);
+  const RedistributeCall call{operation.name(), source_spec, target_spec, type};
+  agreed_redistributor(operation, call, mesh, options)
+      .run(execution, array_ref(source), array_ref(destination), label);
+}
+
+/// `target` is a spec, or placements to be completed from the tensor's spec.
+inline const DTensorSpec& target_spec(const DTensorSpec&, const DTensorSpec& target, const char*) {
+  return target;
+}
+inline DTensorSpec target_spec(const DTensorSpec& spec, const Placements& target,
+                               const char* function) {
+  return with_placements(spec, target, function);
 }
 
 template <class Out, class V>
-auto redistribute(const Execution& execution, const DTensor<V>& tensor, const DTensorSpec& target,
-                  const RedistributeOptions& options, const char* function) {
+auto redistribute(Operation& operation, const Execution& execution, const DTensor<V>& tensor,
+                  const DTensorSpec& target, const RedistributeOptions& options) {
   using Result = RedistributedView<Out, V>;
   using Value = typename Result::value_type;
   static_assert(std::is_same_v<Value, std::remove_const_t<typename V::value_type>>,
                 "redistribute moves elements as they are: expected the same element type");
+  const auto* function = operation.name();
   require_representable<Result>(target, function);
-  if constexpr (std::is_same_v<Result, V>)
-    if (target == tensor.spec()) {
-      finish(execution, function);
-      return tensor;
-    }
   const auto& mesh = tensor.device_mesh();
   require<MeshMismatch>(target.layout() == mesh.layout(), [&] {
     return std::string(function) + ": expected a spec on the tensor's mesh " + to_string(mesh) +
            ", got one on mesh " + to_string(target.layout());
   });
+  if constexpr (std::is_same_v<Result, V>)
+    if (target == tensor.spec()) {
+      constexpr auto type = element_type<Value>();
+      const RedistributeCall call{function, tensor.spec(), target, type};
+      operation.agree(plan_hash(tensor.spec(), target, type, options), call);
+      finish(execution, function);
+      return tensor;
+    }
   auto result = allocate_dtensor<Result>(mesh, target, "tessera::redistribute");
-  move_piece(execution, mesh, tensor.spec(), target, tensor.to_local(), result.to_local(), options,
-             "tessera::redistribute", function);
+  move_piece(operation, execution, mesh, tensor.spec(), target, tensor.to_local(),
+             result.to_local(), options, "tessera::redistribute");
   return result;
+}
+
+template <class Out, class V, class Target>
+auto redistribute(const Execution& execution, const DTensor<V>& tensor, const Target& target,
+                  const RedistributeOptions& options, FunctionName function) {
+  return collectively(tensor.device_mesh().calls(), function, [&](Operation& operation) {
+    const auto& spec = target_spec(tensor.spec(), target, operation.name());
+    return detail::redistribute<Out>(operation, execution, tensor, spec, options);
+  });
 }
 
 template <class V, class W>
@@ -62,12 +85,14 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
   static_assert(std::is_same_v<typename W::value_type, std::remove_const_t<typename V::value_type>>,
                 "redistribute moves elements as they are: expected the same element type");
   const auto& mesh = tensor.device_mesh();
-  require<MeshMismatch>(destination.device_mesh() == mesh, [&] {
-    return "redistribute_into: expected a destination on the source's mesh " + to_string(mesh) +
-           ", got mesh " + to_string(destination.device_mesh());
+  collectively(mesh.calls(), "redistribute_into", [&](Operation& operation) {
+    require<MeshMismatch>(destination.device_mesh() == mesh, [&] {
+      return "redistribute_into: expected a destination on the source's mesh " + to_string(mesh) +
+             ", got mesh " + to_string(destination.device_mesh());
+    });
+    move_piece(operation, execution, mesh, tensor.spec(), destination.spec(), tensor.to_local(),
+               destination.to_local(), options, "tessera::redistribute");
   });
-  move_piece(execution, mesh, tensor.spec(), destination.spec(), tensor.to_local(),
-             destination.to_local(), options, "tessera::redistribute", "redistribute_into");
 }
 
 }  // namespace detail
@@ -88,7 +113,7 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
 ///             complete. Off the mesh: an empty tensor.
 /// Errors:     InvalidArgument for placements that do not fit mesh and tensor, an op the element
 ///             type cannot reduce, a static extent that would change; MeshMismatch for a spec on
-///             another mesh; MpiError. The same on every rank.
+///             another mesh; MpiError. On every rank, see collectively().
 template <class Out = void, class V>
 auto redistribute(const DTensor<V>& tensor, const DTensorSpec& target,
                   const RedistributeOptions& options = {}) {
@@ -97,7 +122,7 @@ auto redistribute(const DTensor<V>& tensor, const DTensorSpec& target,
 template <class Out = void, class V>
 auto redistribute(const DTensor<V>& tensor, const Placements& target,
                   const RedistributeOptions& options = {}) {
-  return redistribute<Out>(tensor, with_placements(tensor.spec(), target, "redistribute"), options);
+  return detail::redistribute<Out>(Execution(), tensor, target, options, "redistribute");
 }
 template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
@@ -109,8 +134,7 @@ template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto redistribute(const Exec& exec, const DTensor<V>& tensor, const Placements& target,
                   const RedistributeOptions& options = {}) {
-  return redistribute<Out>(exec, tensor, with_placements(tensor.spec(), target, "redistribute"),
-                           options);
+  return detail::redistribute<Out>(Execution(exec), tensor, target, options, "redistribute");
 }
 
 /// redistribute into the memory of `destination`, whose spec is the target. The two tensors do not
@@ -144,21 +168,35 @@ template <class V>
 auto gather_to(const Execution& execution, const DTensor<V>& tensor, int mesh_rank) {
   using Result = AllocatableView<V>;
   const auto& mesh = tensor.device_mesh();
-  require_mesh_rank(mesh, mesh_rank, "gather_to");
-  constexpr bool is_static = V::rank() == 0 || V::rank_dynamic() == 0;
-  if constexpr (is_static) {
-    const auto whole = detail::redistribute<void>(
-        execution, tensor, with_placements(tensor.spec(), all_replicate(mesh), "gather_to"), {},
-        "gather_to");
-    return mesh.rank() == mesh_rank ? Result(whole.to_local()) : Result();
-  } else {
-    const auto target = whole_on(mesh.layout(), tensor.shape(), mesh_rank);
-    Result result;
-    if (mesh.rank() == mesh_rank) result = allocate<Result>(tensor.shape(), "tessera::gather_to");
-    move_piece(execution, mesh, tensor.spec(), target, tensor.to_local(), result, {},
-               "tessera::gather_to", "gather_to");
-    return result;
-  }
+  return collectively(mesh.calls(), "gather_to", [&](Operation& operation) {
+    require_mesh_rank(mesh, mesh_rank, "gather_to");
+    constexpr bool is_static = V::rank() == 0 || V::rank_dynamic() == 0;
+    if constexpr (is_static) {
+      const auto target = with_placements(tensor.spec(), all_replicate(mesh), "gather_to");
+      const auto whole = detail::redistribute<void>(operation, execution, tensor, target, {});
+      return mesh.rank() == mesh_rank ? Result(whole.to_local()) : Result();
+    } else {
+      const auto target = whole_on(mesh.layout(), tensor.shape(), mesh_rank);
+      Result result;
+      if (mesh.rank() == mesh_rank) result = allocate<Result>(tensor.shape(), "tessera::gather_to");
+      move_piece(operation, execution, mesh, tensor.spec(), target, tensor.to_local(), result, {},
+                 "tessera::gather_to");
+      return result;
+    }
+  });
+}
+
+template <class V>
+auto reduce_partial(const Execution& execution, const DTensor<V>& tensor) {
+  return detail::redistribute<void>(execution, tensor, reduced_placements(tensor.placements()), {},
+                                    "reduce_partial");
+}
+
+template <class V>
+auto full_tensor(const Execution& execution, const DTensor<V>& tensor) {
+  return detail::redistribute<void>(execution, tensor, all_replicate(tensor.device_mesh()), {},
+                                    "full_tensor")
+      .to_local();
 }
 
 }  // namespace detail
@@ -167,12 +205,12 @@ auto gather_to(const Execution& execution, const DTensor<V>& tensor, int mesh_ra
 /// redistribute.
 template <class V>
 auto reduce_partial(const DTensor<V>& tensor) {
-  return redistribute(tensor, detail::reduced_placements(tensor.placements()));
+  return detail::reduce_partial(Execution(), tensor);
 }
 template <class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto reduce_partial(const Exec& exec, const DTensor<V>& tensor) {
-  return redistribute(exec, tensor, detail::reduced_placements(tensor.placements()));
+  return detail::reduce_partial(Execution(exec), tensor);
 }
 
 /// The whole tensor as a View on every rank of the mesh (its own memory if it was all Replicate).
@@ -181,12 +219,12 @@ auto reduce_partial(const Exec& exec, const DTensor<V>& tensor) {
 /// Errors: as redistribute.
 template <class V>
 auto full_tensor(const DTensor<V>& tensor) {
-  return redistribute(tensor, detail::all_replicate(tensor.device_mesh())).to_local();
+  return detail::full_tensor(Execution(), tensor);
 }
 template <class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto full_tensor(const Exec& exec, const DTensor<V>& tensor) {
-  return redistribute(exec, tensor, detail::all_replicate(tensor.device_mesh())).to_local();
+  return detail::full_tensor(Execution(exec), tensor);
 }
 
 /// The whole tensor as a View on one mesh rank; an empty View on the others. Collective over the

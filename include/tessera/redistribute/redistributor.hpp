@@ -11,6 +11,7 @@
 namespace tessera {
 
 namespace detail {
+class Run;
 struct Scratch;
 }
 
@@ -51,6 +52,16 @@ class Redistributor {
   void execute(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
                const char* operation) const;
 
+  /// A part of a call that the ranks have agreed on. Without checks.
+  void run(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
+           const char* operation) const;
+  /// States the call, see Operation::agree.
+  void agree(Operation& call, const CallText& text) const;
+  /// The same as run(), begun only. It refers to its arguments and to this object.
+  std::unique_ptr<detail::Run> start(const Execution& execution, const ArrayRef& source,
+                                     const ArrayRef& destination, detail::Scratch& scratch,
+                                     const char* operation) const;
+
  private:
   struct State;
   std::shared_ptr<State> state_;
@@ -58,11 +69,28 @@ class Redistributor {
 
 namespace detail {
 
+/// A redistribution in words, for Operation::agree.
+struct RedistributeCall {
+  const char* function;
+  const DTensorSpec& source;
+  const DTensorSpec& target;
+  ElementType type;
+
+  std::string operator()() const;
+};
+
 /// The Redistributor of (source, target, type, options), made at first use and kept with the mesh.
-/// All ranks hit or miss together.
+/// For calls that the ranks have agreed on, so that all hit or miss together.
 Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source,
                                    const DTensorSpec& target, ElementType type,
                                    const RedistributeOptions& options, const char* function);
+/// Scratch that nobody else uses: the mesh keeps it when it is given back.
+std::shared_ptr<Scratch> take_scratch(const DeviceMesh& mesh);
+void give_back(const DeviceMesh& mesh, std::shared_ptr<Scratch> scratch);
+
+/// The same, and agrees on it.
+Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
+                                   const DeviceMesh& mesh, const RedistributeOptions& options);
 
 }  // namespace detail
 }  // namespace tessera

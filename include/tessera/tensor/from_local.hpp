@@ -60,15 +60,33 @@ auto row_major_copy(const V& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), dense);
 }
 
+/// What all ranks pass alike, in words.
+struct FromLocalCall {
+  const Placements& placements;
+  const FromLocal& options;
+  std::size_t tensor_dims;
+  ElementType type;
+
+  std::string operator()() const;
+  /// Without what run_check compares.
+  std::uint64_t hash() const;
+};
+
+/// The part of from_local that a rank can do alone if it knows the shape.
 template <class V>
-DTensor<V> from_local(const Execution& execution, const V& view, const DeviceMesh& mesh,
-                      const Placements& placements, const FromLocal& options) {
+DTensor<V> from_local(Operation* operation, const Execution& execution, const V& view,
+                      const DeviceMesh& mesh, const Placements& placements,
+                      const FromLocal& options) {
   constexpr auto type = element_type<typename V::value_type>();
   const bool is_known = V::rank() == 0 || !options.shape.empty();
   DTensorSpec spec(mesh.layout(), placements, is_known ? options.shape : static_extents<V>(), {},
                    "from_local");
   require_representable<V>(spec, "from_local");
   if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));
+  if (operation != nullptr) {
+    const FromLocalCall call{placements, options, V::rank(), type};
+    operation->agree(call.hash(), call);
+  }
   const auto local_shape = extents_of(view);
   if (options.run_check) check_pieces(mesh, is_known ? &spec : nullptr, type, local_shape);
   if (is_known)
@@ -82,6 +100,17 @@ DTensor<V> from_local(const Execution& execution, const V& view, const DeviceMes
   }
   const auto kept = with_piece_extents(view, mesh, spec);
   return DTensorAccess::make(kept, mesh, std::move(spec));
+}
+
+template <class V>
+DTensor<V> from_local(const Execution& execution, const V& view, const DeviceMesh& mesh,
+                      const Placements& placements, const FromLocal& options) {
+  const bool is_known = V::rank() == 0 || !options.shape.empty();
+  if (is_known && !options.run_check)
+    return from_local(nullptr, execution, view, mesh, placements, options);
+  return collectively(mesh.calls(), "from_local", [&](Operation& operation) {
+    return from_local(&operation, execution, view, mesh, placements, options);
+  });
 }
 
 }  // namespace detail

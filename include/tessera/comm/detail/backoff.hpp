@@ -15,11 +15,14 @@ class Backoff {
  public:
   explicit Backoff(bool oversubscribed) : spins_left_(oversubscribed ? 4 : 200) {}
 
-  void pause() {
-    if (spins_left_ > 0)
+  /// Returns whether it gave the core away.
+  bool pause() {
+    if (spins_left_ > 0) {
       --spins_left_;
-    else
-      sched_yield();
+      return false;
+    }
+    sched_yield();
+    return true;
   }
 
  private:

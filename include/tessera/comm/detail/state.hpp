@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <tessera/comm/communicator.hpp>
+#include <tessera/comm/detail/control.hpp>
 
 namespace tessera {
 
@@ -24,10 +25,10 @@ struct Communicator::State {
   NodeMap node_map;
   int machine_rank =
       0;  ///< number of lower ranks that share memory with this one, whatever TESSERA_NODES says
-  bool oversubscribed = true;  ///< until known
   std::int64_t message_limit;  ///< bytes; longer messages are cut
   std::int64_t io_limit;       ///< bytes that one collective file access moves on a rank
   std::map<std::vector<int>, MPI_Comm> groups;
+  std::unique_ptr<detail::Control> control;
 };
 
 namespace detail {

@@ -5,9 +5,10 @@
 namespace tessera::detail {
 
 /// Tags on the private duplicate. MPI keeps messages of the same source, tag and communicator in
-/// order, and every rank posts in program order: one tag for each use is enough.
-inline constexpr int exchange_tag = 1;    ///< tensor data: Exchange
-inline constexpr int collective_tag = 2;  ///< collectives over a Group
-inline constexpr int group_tag = 3;       ///< MPI_Comm_create_group
+/// order, and every rank posts in program order.
+inline constexpr int plain_tag = 1;       ///< outside of any call that ranks compare
+inline constexpr int group_tag = 2;       ///< MPI_Comm_create_group
+inline constexpr int control_tag = 3;     ///< Control
+inline constexpr int first_data_tag = 8;  ///< from here on: one for each call, see Operation::tag
 
 }  // namespace tessera::detail

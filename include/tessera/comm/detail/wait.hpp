@@ -3,21 +3,58 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include <mpi.h>
 
+#include <tessera/comm/detail/backoff.hpp>
+
 namespace tessera::detail {
 
-/// Completes all requests, by tests with pauses between them (see Backoff): never blocks inside
-/// MPI, where it could not yield.
-///
-/// MPICH gives failures of requests to the error handler of MPI_COMM_WORLD: an exception comes only
-/// where that is not MPI_ERRORS_ARE_FATAL.
-/// Errors: MpiError for the first request that failed; those after it are still open.
-void wait_all(std::span<MPI_Request> requests, bool oversubscribed);
+class Control;
 
-/// The same without throwing, for `at_most` seconds. Returns whether all are complete, failed ones
-/// included.
+/// What a loop that waits for other ranks does between two looks: it spins, then yields. After 100 ms
+/// it looks at the control channel and tells the ranks that it waits for, so that one that does
+/// something else is found; after the time limit it gives up.
+class Watch {
+ public:
+  explicit Watch(Control& control);
+
+  /// One turn. `awaited()` lists the ranks waited for; `abandon()` is called before an exception
+  /// leaves. Throws Doomed where the call is given up, Timeout outside of calls.
+  template <class Awaited, class Abandon>
+  void pause(const Awaited& awaited, const Abandon& abandon) {
+    if (!backoff_.pause() || ++turns_ % turns_between_looks != 0) return;
+    const auto action = next_action();
+    if (action == Action::query) query(awaited());
+    if (action == Action::give_up || action == Action::time_out) {
+      abandon();
+      give_up(action == Action::time_out);
+    }
+  }
+
+ private:
+  enum class Action { go_on, query, give_up, time_out };
+  static constexpr unsigned turns_between_looks = 8;
+
+  Action next_action();
+  void query(const std::vector<int>& ranks);
+  [[noreturn]] void give_up(bool has_timed_out);
+
+  Control& control_;
+  Backoff backoff_;
+  unsigned turns_ = 0;
+  double start_ = 0;
+  double next_query_ = 0;
+  double query_interval_;
+};
+
+/// Completes a request, by tests with pauses between them: never blocks inside MPI, where it could
+/// not yield. Errors: MpiError.
+void wait_yielding(MPI_Request& request);
+
+/// Completes requests without throwing, for `at_most` seconds. Returns whether all are complete,
+/// failed ones included.
 bool drain(std::span<MPI_Request> requests, double at_most) noexcept;
 
 }  // namespace tessera::detail

@@ -10,10 +10,6 @@
 
 namespace tessera::detail {
 
-/// Throws InvalidArgument on every rank unless all give the same fingerprint of their arguments.
-/// Collective over the group.
-void require_same_arguments(const Group& group, std::uint64_t fingerprint, const char* function);
-
 /// Throws IoError with the text of position 0 on every rank, unless that is empty. Collective over
 /// the group.
 void throw_error_of_first(const Group& group, std::string error, const char* operation);

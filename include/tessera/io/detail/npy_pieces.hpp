@@ -16,15 +16,15 @@ namespace tessera::detail {
 /// its shape is all 0.
 ///
 /// Errors: as read_npy.
-NpyHeader header_for(const std::string& path, const DeviceMesh& mesh, const Placements& placements,
-                     std::size_t tensor_dims, ElementType type);
+NpyHeader header_for(Operation& operation, const std::string& path, const DeviceMesh& mesh,
+                     const Placements& placements, std::size_t tensor_dims, ElementType type);
 
 /// Reads this rank's piece of `spec` into new memory that no kernel has touched.
 void read_piece(const Execution& execution, const std::string& path, const NpyHeader& header,
                 const DeviceMesh& mesh, const DTensorSpec& spec, const ArrayRef& piece);
 
 /// Writes all pieces, each element once.
-void write_pieces(const Execution& execution, const std::string& path, const DeviceMesh& mesh,
-                  const DTensorSpec& spec, const ArrayRef& piece);
+void write_pieces(Operation& operation, const Execution& execution, const std::string& path,
+                  const DeviceMesh& mesh, const DTensorSpec& spec, const ArrayRef& piece);
 
 }  // namespace tessera::detail

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include <tessera/extents/element_type.hpp>
@@ -20,13 +22,23 @@ struct Leaf {
   DTensorSpec spec = {};  ///< of a DTensor; after check_inputs, as func sees it
 };
 
-/// Checks the arguments against `in` and sets the spec that func sees of each. Returns the mesh of
-/// the call, null if there is none.
+/// The mesh of a call: the one asked for, else that of the first DTensor, else null.
+DeviceMesh mesh_of_call(const std::vector<Leaf>& leaves, const DeviceMesh& asked);
+
+/// Checks the arguments against `in` and sets the spec that func sees of each.
 ///
 /// Errors: InvalidArgument for a wrong number or kind of placements; MeshMismatch;
-/// PlacementMismatch. The same on every rank.
-DeviceMesh check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const DeviceMesh& mesh,
-                        bool redistribute_inputs);
+/// PlacementMismatch.
+void check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const DeviceMesh& mesh,
+                  bool redistribute_inputs);
+
+/// The arguments of a call as func sees them, in words.
+struct LocalMapCall {
+  const std::vector<Leaf>& leaves;
+
+  std::string operator()() const;
+  std::uint64_t hash() const;
+};
 
 /// A View that func returned, without its type.
 struct Output {

@@ -73,10 +73,4 @@ void complete_destination(const Execution& execution, const RedistributePlan& pl
 /// `like`.
 ArrayRef intermediate_array(const Phase& phase, const ArrayRef& like, Scratch& scratch);
 
-/// Runs the steps of this rank of the mesh `group`: packs, exchanges by MPI, unpacks. Collective
-/// over the group.
-void execute(const Execution& execution, const RedistributePlan& plan,
-             const std::vector<Step>& steps, const Group& group, const ArrayRef& source,
-             const ArrayRef& destination, Scratch& scratch, const char* operation);
-
 }  // namespace tessera::detail

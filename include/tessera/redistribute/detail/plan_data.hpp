@@ -26,6 +26,7 @@ struct RedistributePlan::Data {
   RedistributeOptions options;
   std::optional<PartialTarget> partial_target;
   std::vector<detail::PlannedStep> steps;
+  std::uint64_t hash;
 };
 
 }  // namespace tessera

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <list>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <mpi.h>
+
+#include <tessera/comm/agreement.hpp>
+#include <tessera/comm/detail/statement.hpp>
+#include <tessera/comm/operation.hpp>
+
+namespace tessera::detail {
+
+/// A call that is over.
+struct PastCall {
+  std::uint64_t sequence = 0;
+  std::uint64_t fingerprint = 0;
+  const char* name = "";
+};
+
+/// The calls on one ordered group of ranks of a communicator, shared by all equal meshes.
+struct OperationLog {
+  Control& control;
+  std::uint64_t key;       ///< of ranks and shape
+  std::vector<int> ranks;  ///< of the communicator, by position
+  int position;            ///< of this rank; -1 if it is not one of them
+  std::string name;        ///< of the mesh, for messages
+  std::uint64_t next = 1;  ///< sequence number of the next call
+  std::unordered_map<std::uint64_t, std::string> agreed = {};  ///< calls in words, by the
+                                                               ///< fingerprints all have compared
+  std::uint64_t epoch = 1;                                     ///< changes when `agreed` is emptied
+
+  /// A call in words.
+  std::string text_of(std::uint64_t fingerprint, const char* name) const;
+  std::array<PastCall, 64> past = {};
+  std::vector<DataMessage> spare = {};  ///< memory for the next call's list
+
+  bool contains(int rank) const;
+};
+
+/// A call that goes on while its caller does something else.
+struct Background {
+  Operation* operation;
+  void* object;
+  bool (*advance)(void* object);  ///< whether more is to do; throws nothing
+};
+
+/// The control channel of a communicator: what its ranks tell one another besides data.
+///
+/// Three kinds of messages: rounds of comparisons; queries ("I wait for you in this call") of ranks
+/// that have waited for 100 ms; statements about calls that fail. None has to be answered at a
+/// given time, and what comes too late is known by its OperationId and dropped.
+class Control {
+ public:
+  Control(MPI_Comm handle, int rank);
+  ~Control();
+  Control(const Control&) = delete;
+  Control& operator=(const Control&) = delete;
+
+  /// Before the communicator is freed.
+  void close() noexcept;
+
+  /// The log of a group, made at first use. Local.
+  OperationLog& log(std::uint64_t key, std::span<const int> ranks, const std::string& name);
+
+  /// Receives and handles what has arrived: calls that others have given up are doomed. Local.
+  void poll();
+  /// Whether one of the blocking calls is doomed.
+  bool must_give_up() const { return outermost_doomed() != nullptr; }
+  /// Leaves the innermost blocking call, for a problem of this rank, or those down to the outermost
+  /// doomed one: tells their ranks, then throws Doomed.
+  [[noreturn]] void give_up(const Problem& problem = {});
+
+  /// Tells `ranks` that this one waits for them in the innermost call.
+  void query(std::span<const int> ranks);
+  void send_round(int rank, std::int32_t round, OperationId id, std::uint64_t fingerprint);
+  /// The fingerprint that `rank` sent in this round, once it has arrived.
+  std::optional<std::uint64_t> take_round(int rank, std::int32_t round, OperationId id);
+
+  /// Ranks compare calls: there is something to hear.
+  bool is_listening() const { return innermost != nullptr && options.level != Agreement::none; }
+  /// Lets calls in the background go on, in start order, and returns whether any has more to do.
+  bool advance_detached();
+
+  AgreementOptions options = {};
+  bool is_oversubscribed = true;  ///< until known
+  Operation* innermost = nullptr;    ///< of the blocking calls
+  std::vector<Background> detached;  ///< in start order
+  int tag_range;                     ///< number of tags for data
+
+ private:
+  friend Operation;
+
+  /// A nonblocking message of the channel, or a leftover one that is received and dropped.
+  struct Transfer {
+    std::vector<std::byte> bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  struct FailedCall {
+    OperationId id;
+    std::int32_t tag;
+    std::map<int, std::int32_t> received;
+  };
+  /// Messages with data that `rank` has sent for a call that failed.
+  struct Leftover {
+    int rank;
+    std::int32_t tag;
+    std::int32_t messages;
+  };
+  using Round = std::tuple<OperationId, std::int32_t, int>;
+
+  void send(int rank, std::vector<std::byte> bytes);
+  void handle(int rank, std::span<const std::byte> bytes);
+  void handle_query(int rank, OperationId id, std::uint64_t fingerprint);
+  void handle_statement(int rank, Statement statement);
+  void handle_past(int rank, const Statement& statement);
+  void handle_future(int rank, Statement statement);
+  void send_statement(int rank, const Statement& statement);
+  void tell_completed(int rank, const OperationLog& log, const PastCall& past);
+  void tell_elsewhere(int rank, OperationId about);
+  void add_leftover(int rank, const Statement& statement, std::int32_t tag, std::int32_t received);
+  void receive_leftovers();
+
+  Operation* find(OperationId id) const;
+  Operation* outermost_doomed() const;
+  bool has_begun(OperationId id) const;
+  const PastCall* past_call(OperationId id) const;
+  void skip(const Call& call);
+  void forget(OperationId id);
+
+  MPI_Comm handle_;
+  int rank_;
+  std::unordered_map<std::uint64_t, OperationLog> logs_;
+  std::list<Transfer> transfers_;
+  std::map<Round, std::uint64_t> rounds_;
+  std::map<OperationId, std::map<int, Statement>> statements_;
+  std::set<std::pair<OperationId, int>> told_;  ///< that this rank is elsewhere
+  std::deque<FailedCall> failed_;
+  std::deque<Leftover> leftovers_;
+  bool is_advancing_ = false;
+  std::exception_ptr settled_;    ///< the last exception that a whole group has thrown
+  std::uint64_t settled_by_ = 0;  ///< key of that group
+};
+
+/// What all ranks throw, from the statements about a call by position; empty where nothing was
+/// heard.
+Problem verdict(const char* function, const OperationLog& log, std::uint64_t sequence,
+                double timeout, const std::vector<std::optional<Statement>>& statements);
+
+/// The problem that an exception is.
+Problem problem_of(const std::exception_ptr& exception);
+/// Throws what has this kind and text.
+[[noreturn]] void throw_problem(const Problem& problem);
+
+}  // namespace tessera::detail

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <tessera/comm/collectives.hpp>
+
+namespace tessera::detail {
+
+/// An environment variable as position 0 sees it, on every rank: it may differ between ranks. ""
+/// where it is not set. Collective over the group.
+std::string variable_of_first(const Group& group, const char* name);
+
+/// Fills in level and time limit from TESSERA_AGREEMENT and TESSERA_TIMEOUT. Collective over the
+/// duplicate.
+///
+/// Errors: InvalidArgument for what is no level or no number above 0, on every rank.
+void learn_agreement(const Communicator& communicator);
+
+}  // namespace tessera::detail

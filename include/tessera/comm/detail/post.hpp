@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <mpi.h>
+
+namespace tessera::detail {
+
+/// Posts nonblocking messages of bytes, as large as default_message_limit(). Errors: MpiError.
+void post(MPI_Comm comm, const std::byte* data, std::int64_t bytes, int destination, int tag,
+          MPI_Request& request);
+void post(MPI_Comm comm, std::byte* data, std::int64_t bytes, int source, int tag,
+          MPI_Request& request);
+/// Posts the receive of a message that was probed.
+void post_matched(std::byte* data, std::int64_t bytes, MPI_Message& message, MPI_Request& request);
+
+}  // namespace tessera::detail

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <tessera/comm/detail/statement.hpp>
+#include <tessera/extents/hash.hpp>
+
+namespace tessera {
+
+namespace detail {
+class Control;
+struct OperationLog;
+
+/// A message with data of a call under way.
+struct DataMessage {
+  int rank;
+  bool is_sent;
+};
+
+/// Thrown through a call that was given up; its Operation turns it into what all ranks throw.
+struct Doomed {};
+}  // namespace detail
+
+/// Name of a public function, hashed by the compiler. The text has static storage.
+struct FunctionName {
+  const char* text;
+  std::uint64_t hash = 0;
+
+  constexpr FunctionName(const char* name) : text(name) {
+    for (; *name != '\0'; ++name) hash = hash_combine(hash, static_cast<unsigned char>(*name));
+  }
+};
+
+/// A call with its arguments in words, made only when it is needed. Refers to a callable that
+/// returns a std::string.
+class CallText {
+ public:
+  CallText() = default;
+  template <class Make>
+  requires std::is_invocable_r_v<std::string, const Make&>
+  CallText(const Make& make)
+      : object_(&make),
+        make_([](const void* object) { return (*static_cast<const Make*>(object))(); }) {}
+
+  std::string operator()() const { return make_ == nullptr ? "" : make_(object_); }
+
+ private:
+  const void* object_ = nullptr;
+  std::string (*make_)(const void*) = nullptr;
+};
+
+/// A fingerprint that the ranks of a group have compared.
+struct AgreedCall {
+  std::uint64_t fingerprint = 0;
+  std::uint64_t epoch = 0;
+
+  friend bool operator==(const AgreedCall&, const AgreedCall&) = default;
+};
+
+/// One collective call on this rank, from its first check to its end.
+///
+/// Calls on a group are numbered. Their fingerprints (name and arguments) are compared by a small
+/// reduction when one is new; later messages carry them in their tags, which do not match where
+/// fingerprints differ. Whatever one rank throws inside a call, all ranks throw that cannot
+/// complete it: see collectively().
+class Operation {
+ public:
+  /// Begins the next call on the group of `log`. Where that is null, as on ranks off the mesh,
+  /// nothing is compared.
+  Operation(detail::OperationLog* log, FunctionName name);
+  ~Operation();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// States what this rank has called, before its first message. The ranks compare fingerprints if
+  /// this one is new to the group or the level is always: then it is collective over the group.
+  ///
+  /// `last` is the caller's note of the call that it made last on this group: where it is the same,
+  /// nothing is looked up.
+  void agree(std::uint64_t arguments, const CallText& call, AgreedCall& last);
+  void agree(std::uint64_t arguments, const CallText& call);
+  /// The same for calls that are rare or that nothing can interrupt: compares at every level but
+  /// none.
+  void agree_always(std::uint64_t arguments, const CallText& call);
+
+  /// Inside a handler: settles with the other ranks what all throw, and throws it.
+  [[noreturn]] void fail();
+
+  /// Goes on in the background: advance(object) is called, in start order with others, while any
+  /// call waits. It returns whether more is to do, and throws nothing.
+  void detach(void* object, bool (*advance)(void* object));
+  /// Blocks again, until the end or detach().
+  void attach();
+
+  /// Books a message with data of this call.
+  void note_sent(int rank);
+  void note_received(int rank);
+
+  /// For a doomed call in the background: tells the other ranks, then throws Doomed.
+  [[noreturn]] void give_up();
+  /// For an exception that leaves messages under way: tells the other ranks at once.
+  void announce_failure();
+
+  const char* name() const { return name_.text; }
+  /// Other ranks have given this call up: it must fail.
+  bool is_doomed() const { return failure_ != nullptr; }
+  /// Of the messages of this call.
+  int tag() const { return tag_; }
+  detail::OperationLog* log() const { return log_; }
+
+ private:
+  friend detail::Control;
+  struct Failure;
+
+  bool has_peers() const;
+  detail::OperationId id() const;
+  void state_call(std::uint64_t arguments, const CallText& call);
+  void compare(const CallText& call);
+  void doom(const detail::Call* conflict = nullptr);
+  void join(const detail::Problem& problem, detail::Standing standing);
+  void await_statements();
+  detail::OperationId settled_as() const;
+  detail::Problem settle();
+  detail::Call call() const;
+  detail::Statement own_statement(int receiver) const;
+  std::int32_t messages(int rank, bool is_sent) const;
+
+  detail::OperationLog* log_;
+  FunctionName name_;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t fingerprint_ = 0;
+  int tag_;
+  bool is_detached_ = false;
+  CallText make_text_;  // while agree() runs
+  Operation* outer_ = nullptr;
+  std::vector<detail::DataMessage> messages_;  // lent by the log
+  std::unique_ptr<Failure> failure_;
+};
+
+/// Runs body(operation): a collective call on the group of `log`.
+///
+/// An exception on one rank is thrown by every rank that cannot complete the call without it: the
+/// same type and text, that of the lowest position, followed by the ranks that threw it unless all
+/// did. So are calls that differ between ranks: InvalidArgument, or MeshMismatch if they are on
+/// different groups. A rank that waits longer than the communicator's time limit throws Timeout.
+/// Messages already under way are drained, and the next call works.
+template <class Body>
+auto collectively(detail::OperationLog* log, FunctionName name, Body&& body) {
+  Operation operation(log, name);
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Body&, Operation&>>) {
+      body(operation);
+      if (operation.is_doomed()) throw detail::Doomed();
+    } else {
+      auto result = body(operation);
+      if (operation.is_doomed()) throw detail::Doomed();
+      return result;
+    }
+  } catch (...) {
+    operation.fail();
+  }
+}
+
+}  // namespace tessera

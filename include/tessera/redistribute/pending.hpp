@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <tessera/comm/operation.hpp>
+#include <tessera/mesh/device_mesh.hpp>
+#include <tessera/redistribute/redistributor.hpp>
+#include <tessera/tensor/detail/view_traits.hpp>
+
+namespace tessera {
+
+namespace detail {
+
+class Run;
+
+/// A collective call in the background: what a Pending waits for, without types.
+class PendingCall {
+ public:
+  /// What the call moves.
+  struct Move {
+    Redistributor redistributor;
+    Execution execution;
+    ArrayRef source;
+    ArrayRef destination;
+    const char* label;
+  };
+
+  PendingCall(const DeviceMesh& mesh, FunctionName function);
+  /// Waits for the end, and swallows what it throws. After MPI's end it does nothing.
+  ~PendingCall();
+  PendingCall(const PendingCall&) = delete;
+  PendingCall& operator=(const PendingCall&) = delete;
+
+  /// prepare(operation), which returns a Move, then the first messages; nothing off the mesh.
+  /// Errors: as collectively().
+  template <class Prepare>
+  void start(const Prepare& prepare) {
+    if (!mesh_.coordinate()) return;
+    try {
+      begin(prepare(*operation_));
+    } catch (...) {
+      fail();
+    }
+  }
+
+  /// Whether it is complete; moves this and other pending calls on, in start order. Errors: as
+  /// wait().
+  bool test();
+  /// Errors: as collectively(), again at every further call.
+  void wait();
+
+ private:
+  void begin(Move move);
+  void rest();
+  bool advance() noexcept;
+  void end();
+  [[noreturn]] void fail();
+
+  DeviceMesh mesh_;
+  std::optional<Operation> operation_;
+  std::optional<Move> move_;
+  std::shared_ptr<Scratch> scratch_;
+  std::unique_ptr<Run> run_;
+  std::exception_ptr background_error_;  ///< not yet settled with the other ranks
+  std::exception_ptr error_;
+};
+
+}  // namespace detail
+
+/// The result of a call that goes on in the background. It keeps the Views alive.
+///
+/// Several may be pending at once. They move on, in the order in which they were started, whenever
+/// one is tested or waited for and while any other call of the library waits. Do not change the
+/// source before the end. Destroying it waits too. Not copyable.
+template <class View>
+class Pending {
+ public:
+  template <class Source>
+  Pending(std::unique_ptr<detail::PendingCall> call, const Source& source, const View& result)
+      : source_(std::make_shared<detail::ViewHolder<Source>>(source)),
+        result_(result),
+        call_(std::move(call)) {}
+
+  /// Whether the result is complete. Local. Errors: as wait().
+  bool test() { return call_->test(); }
+
+  /// Waits for the result. Collective over the ranks that started it. Errors: as collectively().
+  View wait() {
+    call_->wait();
+    return result_.get();
+  }
+
+ private:
+  std::shared_ptr<void> source_;
+  detail::ViewHolder<View> result_;
+  std::unique_ptr<detail::PendingCall> call_;  // last: it ends before the Views do
+};
+
+}  // namespace tessera

@@ -1,0 +1,303 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstring>
+
+#include <tessera/comm/detail/check.hpp>
+#include <tessera/comm/detail/clock.hpp>
+#include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/failure.hpp>
+#include <tessera/comm/detail/post.hpp>
+#include <tessera/comm/detail/tags.hpp>
+#include <tessera/comm/detail/wait.hpp>
+
+namespace tessera::detail {
+namespace {
+
+/// Begins every message of the channel.
+struct Header {
+  enum Kind : std::int32_t { round, query, statement };
+  Kind kind;
+  std::int32_t round_number;
+  OperationId id;
+  std::uint64_t fingerprint;
+};
+
+std::vector<std::byte> bytes_of(const Header& header) {
+  const auto bytes = std::as_bytes(std::span(&header, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
+int largest_tag() {
+  void* value = nullptr;
+  int found = 0;
+  check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
+  return found ? *static_cast<int*>(value) : 32767;
+}
+
+}  // namespace
+
+bool OperationLog::contains(int rank) const {
+  return std::ranges::find(ranks, rank) != ranks.end();
+}
+
+std::string OperationLog::text_of(std::uint64_t fingerprint, const char* function) const {
+  const auto found = agreed.find(fingerprint);
+  return found == agreed.end() ? function : found->second;
+}
+
+Control::Control(MPI_Comm handle, int rank)
+    : tag_range(largest_tag() - first_data_tag),
+      handle_(handle),
+      rank_(rank) {}
+
+Control::~Control() = default;
+
+void Control::close() noexcept {
+  const double end = seconds() + 10;
+  for (Backoff backoff(true); advance_detached() && seconds() < end;) backoff.pause();
+  for (auto& [bytes, request] : transfers_) {
+    if (drain({&request, 1}, 0.1)) continue;
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+    new std::vector<std::byte>(std::move(bytes));  // MPI may still read it
+  }
+  transfers_.clear();
+  leftovers_.clear();
+}
+
+OperationLog& Control::log(std::uint64_t key, std::span<const int> ranks, const std::string& name) {
+  const auto found = logs_.find(key);
+  if (found != logs_.end()) return found->second;
+  const auto own = std::ranges::find(ranks, rank_);
+  const int position = own == ranks.end() ? -1 : static_cast<int>(own - ranks.begin());
+  return logs_
+      .emplace(key, OperationLog{*this, key, {ranks.begin(), ranks.end()}, position, name})
+      .first->second;
+}
+
+void Control::send(int rank, std::vector<std::byte> bytes) {
+  auto& transfer = transfers_.emplace_back(Transfer{std::move(bytes)});
+  check_mpi(MPI_Isend(transfer.bytes.data(), static_cast<int>(transfer.bytes.size()), MPI_BYTE,
+                      rank, control_tag, handle_, &transfer.request),
+            "MPI_Isend");
+}
+
+void Control::send_round(int rank, std::int32_t round, OperationId id, std::uint64_t fingerprint) {
+  send(rank, bytes_of({Header::round, round, id, fingerprint}));
+}
+
+void Control::query(std::span<const int> ranks) {
+  for (const int rank : ranks)
+    send(rank, bytes_of({Header::query, 0, innermost->id(), innermost->fingerprint_}));
+}
+
+void Control::send_statement(int rank, const Statement& statement) {
+  auto bytes = bytes_of({Header::statement, 0, statement.about, 0});
+  const auto text = to_bytes(statement);
+  bytes.insert(bytes.end(), text.begin(), text.end());
+  send(rank, std::move(bytes));
+}
+
+void Control::poll() {
+  std::erase_if(transfers_, [](Transfer& transfer) { return drain({&transfer.request, 1}, 0.0); });
+  receive_leftovers();
+  for (;;) {
+    int found = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    check_mpi(MPI_Improbe(MPI_ANY_SOURCE, control_tag, handle_, &found, &message, &status),
+              "MPI_Improbe");
+    if (!found) return;
+    int size = 0;
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
+    std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+    check_mpi(MPI_Mrecv(bytes.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    handle(status.MPI_SOURCE, bytes);
+  }
+}
+
+void Control::handle(int rank, std::span<const std::byte> bytes) {
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.kind == Header::statement)
+    return handle_statement(rank, statement_from(bytes.subspan(sizeof header)));
+  if (header.kind == Header::query) return handle_query(rank, header.id, header.fingerprint);
+  if (has_begun(header.id) && find(header.id) == nullptr) return;
+  rounds_[{header.id, header.round_number, rank}] = header.fingerprint;
+}
+
+std::optional<std::uint64_t> Control::take_round(int rank, std::int32_t round, OperationId id) {
+  const auto found = rounds_.find({id, round, rank});
+  if (found == rounds_.end()) return std::nullopt;
+  const auto result = found->second;
+  rounds_.erase(found);
+  return result;
+}
+
+Operation* Control::find(OperationId id) const {
+  for (auto* operation = innermost; operation != nullptr; operation = operation->outer_)
+    if (operation->id() == id) return operation;
+  for (const auto& background : detached)
+    if (background.operation->id() == id) return background.operation;
+  return nullptr;
+}
+
+Operation* Control::outermost_doomed() const {
+  Operation* result = nullptr;
+  for (auto* operation = innermost; operation != nullptr; operation = operation->outer_)
+    if (operation->is_doomed()) result = operation;
+  return result;
+}
+
+bool Control::has_begun(OperationId id) const {
+  const auto found = logs_.find(id.group);
+  return found != logs_.end() && id.sequence < found->second.next;
+}
+
+const PastCall* Control::past_call(OperationId id) const {
+  const auto& past = logs_.at(id.group).past[id.sequence % 64];
+  return past.sequence == id.sequence ? &past : nullptr;
+}
+
+void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint) {
+  if (auto* const operation = find(id)) {
+    if (operation->fingerprint_ != 0 && operation->fingerprint_ != fingerprint) operation->doom();
+  } else if (has_begun(id)) {
+    const auto* past = past_call(id);
+    if (past != nullptr && past->fingerprint != fingerprint)
+      tell_completed(rank, logs_.at(id.group), *past);
+  } else if (innermost != nullptr && innermost->log_->contains(rank)) {
+    tell_elsewhere(rank, id);
+  }
+}
+
+void Control::tell_completed(int rank, const OperationLog& log, const PastCall& past) {
+  const OperationId id{log.key, past.sequence};
+  const Call call{id, past.fingerprint, past.name, log.text_of(past.fingerprint, past.name),
+                  log.name, log.ranks};
+  send_statement(rank, {.about = id, .standing = Standing::completed, .call = call});
+}
+
+void Control::tell_elsewhere(int rank, OperationId about) {
+  if (!told_.emplace(about, rank).second) return;
+  send_statement(rank, {.about = about,
+                        .standing = Standing::elsewhere,
+                        .call = innermost->call()});
+}
+
+void Control::handle_statement(int rank, Statement statement) {
+  auto* const operation = find(statement.about);
+  if (operation == nullptr) {
+    if (has_begun(statement.about)) return handle_past(rank, statement);
+    return handle_future(rank, std::move(statement));
+  }
+  const bool is_elsewhere = statement.standing == Standing::elsewhere;
+  if (statement.standing == Standing::completed && !operation->is_doomed() &&
+      statement.call.fingerprint == operation->fingerprint_)
+    return;
+  // A rank in a call that this one has left is merely late.
+  if (is_elsewhere && has_begun(statement.call.id)) return;
+  const auto& heard =
+      statements_[statement.about].insert_or_assign(rank, std::move(statement)).first->second;
+  operation->doom(is_elsewhere ? &heard.call : nullptr);
+  if (operation->failure_->has_joined)
+    add_leftover(rank, heard, operation->tag(), operation->messages(rank, false));
+  if (is_elsewhere && operation == innermost) tell_elsewhere(rank, heard.call.id);
+}
+
+void Control::handle_past(int rank, const Statement& statement) {
+  if (statement.standing == Standing::completed || statement.standing == Standing::elsewhere)
+    return;
+  const auto failed = std::ranges::find(failed_, statement.about, &FailedCall::id);
+  if (failed != failed_.end()) {
+    add_leftover(rank, statement, failed->tag, failed->received[rank]);
+    return;
+  }
+  const auto* past = past_call(statement.about);
+  if (past == nullptr) return;
+  if (past->fingerprint != statement.call.fingerprint)
+    add_leftover(rank, statement, statement.tag, 0);
+  tell_completed(rank, logs_.at(statement.about.group), *past);
+}
+
+void Control::handle_future(int rank, Statement statement) {
+  if (statement.standing == Standing::completed || statement.standing == Standing::elsewhere)
+    return;
+  if (statement.standing == Standing::abandoned) {
+    skip(statement.call);
+    add_leftover(rank, statement, statement.tag, 0);
+    return;
+  }
+  const auto about = statement.about;
+  const auto& heard = statements_[about].insert_or_assign(rank, std::move(statement)).first->second;
+  if (auto* const excluded = find(heard.conflict)) excluded->doom(&heard.call);
+  if (innermost != nullptr && innermost->log_->contains(rank)) tell_elsewhere(rank, about);
+}
+
+void Control::add_leftover(int rank, const Statement& statement, std::int32_t tag,
+                           std::int32_t received) {
+  const auto messages = statement.messages - (statement.tag == tag ? received : 0);
+  if (messages > 0) leftovers_.push_back({rank, statement.tag, messages});
+}
+
+void Control::receive_leftovers() {
+  for (auto& leftover : leftovers_) {
+    while (leftover.messages > 0) {
+      int found = 0;
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status;
+      check_mpi(MPI_Improbe(leftover.rank, leftover.tag, handle_, &found, &message, &status),
+                "MPI_Improbe");
+      if (!found) break;
+      MPI_Count size = 0;
+      check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &size), "MPI_Get_elements_x");
+      auto& transfer = transfers_.emplace_back();
+      transfer.bytes.resize(static_cast<std::size_t>(size));
+      post_matched(transfer.bytes.data(), size, message, transfer.request);
+      --leftover.messages;
+    }
+  }
+  std::erase_if(leftovers_, [](const Leftover& leftover) { return leftover.messages == 0; });
+}
+
+void Control::skip(const Call& call) {
+  auto& log = this->log(call.id.group, call.group, call.group_name);
+  if (log.position >= 0 && call.id.sequence >= log.next) log.next = call.id.sequence + 1;
+  forget(call.id);
+}
+
+void Control::forget(OperationId id) {
+  if (const auto found = statements_.find(id); found != statements_.end()) {
+    for (const auto& [rank, statement] : found->second)
+      if (find(id) == nullptr && std::ranges::find(failed_, id, &FailedCall::id) == failed_.end())
+        add_leftover(rank, statement, statement.tag, 0);
+    statements_.erase(found);
+  }
+  std::erase_if(rounds_, [&](const auto& entry) {
+    return has_begun(std::get<0>(entry.first)) && find(std::get<0>(entry.first)) == nullptr;
+  });
+}
+
+bool Control::advance_detached() {
+  // One at a time: what goes on may wait too, and then must not begin here again.
+  if (detached.empty() || is_advancing_) return false;
+  is_advancing_ = true;
+  bool has_more = false;
+  const auto started = detached;
+  for (const auto& background : started)
+    if (std::ranges::find(detached, background.object, &Background::object) != detached.end())
+      has_more |= background.advance(background.object);
+  is_advancing_ = false;
+  return has_more;
+}
+
+void Control::give_up(const Problem& problem) {
+  auto* const last = problem.kind == ErrorKind::none ? outermost_doomed() : innermost;
+  last->join(problem, problem.kind == ErrorKind::none ? Standing::inside : Standing::failed);
+  for (auto* operation = innermost; operation != last; operation = operation->outer_)
+    operation->join({}, Standing::abandoned);
+  throw Doomed();
+}
+
+}  // namespace tessera::detail

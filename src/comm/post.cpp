@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <limits>
+
+#include <tessera/comm/detail/check.hpp>
+#include <tessera/comm/detail/message_limit.hpp>
+#include <tessera/comm/detail/post.hpp>
+
+namespace tessera::detail {
+namespace {
+
+#ifdef TESSERA_HAVE_MPI_LARGE_COUNT
+using Count = MPI_Count;
+constexpr auto largest_message = std::numeric_limits<std::int64_t>::max();
+constexpr auto isend = MPI_Isend_c;
+constexpr auto irecv = MPI_Irecv_c;
+constexpr auto imrecv = MPI_Imrecv_c;
+#else
+using Count = int;
+constexpr auto largest_message = std::int64_t{1} << 30;
+constexpr auto isend = MPI_Isend;
+constexpr auto irecv = MPI_Irecv;
+constexpr auto imrecv = MPI_Imrecv;
+#endif
+
+}  // namespace
+
+std::int64_t default_message_limit() {
+  return largest_message;
+}
+
+void post(MPI_Comm comm, const std::byte* data, std::int64_t bytes, int destination, int tag,
+          MPI_Request& request) {
+  check_mpi(isend(data, static_cast<Count>(bytes), MPI_BYTE, destination, tag, comm, &request),
+            "MPI_Isend");
+}
+
+void post(MPI_Comm comm, std::byte* data, std::int64_t bytes, int source, int tag,
+          MPI_Request& request) {
+  check_mpi(irecv(data, static_cast<Count>(bytes), MPI_BYTE, source, tag, comm, &request),
+            "MPI_Irecv");
+}
+
+void post_matched(std::byte* data, std::int64_t bytes, MPI_Message& message,
+                  MPI_Request& request) {
+  check_mpi(imrecv(data, static_cast<Count>(bytes), MPI_BYTE, &message, &request), "MPI_Imrecv");
+}
+
+}  // namespace tessera::detail

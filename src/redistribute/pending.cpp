@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/state.hpp>
+#include <tessera/comm/runtime.hpp>
+#include <tessera/error/error.hpp>
+#include <tessera/redistribute/detail/run.hpp>
+#include <tessera/redistribute/pending.hpp>
+
+namespace tessera::detail {
+
+PendingCall::PendingCall(const DeviceMesh& mesh, FunctionName function) : mesh_(mesh) {
+  if (mesh_.coordinate()) operation_.emplace(mesh_.calls(), function);
+}
+
+PendingCall::~PendingCall() {
+  if (!operation_) return;
+  const bool can_end = comm::is_usable() && !mesh_.communicator().is_freed() &&
+                       Kokkos::is_initialized() && !Kokkos::is_finalized();
+  try {
+    if (can_end) wait();
+  } catch (...) {
+    // Whoever wants to know calls wait().
+  }
+}
+
+void PendingCall::begin(Move move) {
+  move_.emplace(std::move(move));
+  scratch_ = take_scratch(mesh_);
+  run_ = move_->redistributor.start(move_->execution, move_->source, move_->destination, *scratch_,
+                                    move_->label);
+  if (run_->test()) return end();
+  rest();
+}
+
+void PendingCall::rest() {
+  operation_->detach(this, [](void* self) { return static_cast<PendingCall*>(self)->advance(); });
+}
+
+/// All is done: nothing of the call remains but its result.
+void PendingCall::end() {
+  run_.reset();
+  give_back(mesh_, std::move(scratch_));
+  finish(move_->execution, move_->label);
+  move_.reset();
+  operation_.reset();
+}
+
+bool PendingCall::advance() noexcept {
+  if (!run_) return false;
+  operation_->attach();
+  try {
+    require<Error>(!Kokkos::is_finalized(), "Pending: Kokkos was finalised before the result");
+    if (operation_->is_doomed()) {
+      run_->abandon();
+      operation_->give_up();
+    }
+    if (run_->test()) {
+      end();
+      return false;
+    }
+  } catch (...) {
+    background_error_ = std::current_exception();
+    run_.reset();
+  }
+  rest();
+  return run_ != nullptr;
+}
+
+bool PendingCall::test() {
+  if (operation_) mesh_.communicator().state().control->advance_detached();
+  if (background_error_ || error_) wait();
+  return !operation_;
+}
+
+void PendingCall::wait() {
+  if (error_) std::rethrow_exception(error_);
+  if (!operation_) return;
+  mesh_.communicator().state();
+  operation_->attach();
+  try {
+    if (background_error_) std::rethrow_exception(background_error_);
+    run_->wait();
+    end();
+  } catch (...) {
+    fail();
+  }
+}
+
+void PendingCall::fail() {
+  try {
+    run_.reset();
+    operation_->fail();
+  } catch (...) {
+    error_ = std::current_exception();
+    operation_.reset();
+    throw;
+  }
+}
+
+}  // namespace tessera::detail
