@@ -53,6 +53,13 @@ Control::Control(MPI_Comm handle, int rank)
 
 Control::~Control() = default;
 
+void Control::forget_agreements() {
+  for (auto& [key, log] : logs_) {
+    log.agreed.clear();
+    ++log.epoch;
+  }
+}
+
 void Control::close() noexcept {
   const double end = seconds() + 10;
   for (Backoff backoff(true); advance_detached() && seconds() < end;) backoff.pause();
@@ -176,14 +183,17 @@ void Control::tell_completed(int rank, const OperationLog& log, const PastCall& 
   const OperationId id{log.key, past.sequence};
   const Call call{id, past.fingerprint, past.name, log.text_of(past.fingerprint, past.name),
                   log.name, log.ranks};
-  send_statement(rank, {.about = id, .standing = Standing::completed, .call = call});
+  send_statement(
+      rank, {.about = id, .standing = Standing::completed, .call = call, .has_agreed = true});
 }
 
 void Control::tell_elsewhere(int rank, OperationId about) {
   if (!told_.emplace(about, rank).second) return;
+  const auto& failure = innermost->failure_;
   send_statement(rank, {.about = about,
                         .standing = Standing::elsewhere,
-                        .call = innermost->call()});
+                        .call = innermost->call(),
+                        .problem = failure ? failure->problem : Problem()});
 }
 
 void Control::handle_statement(int rank, Statement statement) {

@@ -78,8 +78,10 @@ void Operation::agree(std::uint64_t arguments, const CallText& call, AgreedCall&
   state_call(arguments, call);
   const AgreedCall mine{fingerprint_, log_->epoch};
   const bool is_always = log_->control.options.level == Agreement::always;
-  if (mine == last && !is_always) return;
+  has_agreed_ = mine == last && !is_always;
+  if (has_agreed_) return;
   if (is_always || !log_->agreed.contains(fingerprint_)) compare(call);
+  has_agreed_ = true;
   last = {fingerprint_, log_->epoch};
 }
 
@@ -120,16 +122,21 @@ void Operation::compare(const CallText& call) {
       control.give_up();
     }
   }
-  if (log_->agreed.size() == most_agreed) {
-    log_->agreed.clear();
-    ++log_->epoch;
-  }
-  log_->agreed.emplace(fingerprint_, call());
+  keep_agreement(call());
   make_text_ = {};
   event.messages_sent = event.messages_received = round;
   event.bytes_sent = event.bytes_received = round * std::int64_t{sizeof fingerprint_};
   event.seconds = detail::seconds() - start;
   emit(event);
+}
+
+void Operation::keep_agreement(const std::string& text) {
+  if (log_->agreed.size() == most_agreed) {
+    log_->agreed.clear();
+    ++log_->epoch;
+  }
+  log_->agreed.emplace(fingerprint_, text);
+  has_agreed_ = true;
 }
 
 void Operation::detach(void* object, bool (*advance)(void* object)) {
@@ -178,6 +185,7 @@ Statement Operation::own_statement(int receiver) const {
           .standing = failure_->standing,
           .call = failure_->call,
           .problem = failure_->problem,
+          .has_agreed = has_agreed_,
           .conflict = failure_->conflict ? failure_->conflict->id : OperationId(),
           .tag = tag_,
           .messages = messages(receiver, true)};
@@ -248,23 +256,38 @@ Problem Operation::settle() {
                           ? *log_
                           : control.log(matter.group, failure_->conflict->group,
                                         failure_->conflict->group_name);
-  std::vector<std::optional<Statement>> statements(court.ranks.size());
-  bool is_whole = true;
+  std::vector<detail::Heard> all;
   for (std::size_t i = 0; i < court.ranks.size(); ++i) {
-    const auto heard = control.statements_[matter].find(court.ranks[i]);
+    auto& heard = all.emplace_back(detail::Heard{static_cast<int>(i), {}});
+    const auto& stated = control.statements_[matter];
     if (court.ranks[i] == control.rank_)
-      statements[i] = own_statement(control.rank_);
-    else if (heard != control.statements_[matter].end())
-      statements[i] = heard->second;
-    is_whole &= statements[i] && statements[i]->standing != Standing::completed;
+      heard.statement = own_statement(control.rank_);
+    else if (const auto found = stated.find(court.ranks[i]); found != stated.end())
+      heard.statement = found->second;
   }
-  const auto result =
-      verdict(name_.text, court, matter.sequence, control.options.timeout, statements);
+  const auto is_elsewhere = [&](const detail::Heard& heard) {
+    return heard.statement && heard.statement->call.id != id();
+  };
+  const bool is_conflict = std::ranges::any_of(all, is_elsewhere);
+  const bool is_whole = std::ranges::all_of(all, [](const detail::Heard& heard) {
+    return heard.statement && heard.statement->standing != Standing::completed;
+  });
+  // A rank that was still comparing learns that the others had done with it: all know the same.
+  const bool have_others_agreed = std::ranges::any_of(all, [&](const detail::Heard& heard) {
+    return heard.statement && heard.statement->has_agreed && heard.statement->call.id == id() &&
+           heard.statement->call.fingerprint == fingerprint_;
+  });
+  if (have_others_agreed && !has_agreed_) keep_agreement(failure_->call.text);
+  if (is_conflict) {
+    for (auto& heard : all) heard.rank = court.ranks[static_cast<std::size_t>(heard.rank)];
+    std::ranges::sort(all, {}, &detail::Heard::rank);
+  }
+  const auto result = verdict(name_.text, court, matter.sequence, control.options.timeout, all);
   auto& failed = control.failed_.emplace_back(
       detail::Control::FailedCall{id(), static_cast<std::int32_t>(tag_), {}});
   for (const int rank : log_->ranks) failed.received[rank] = messages(rank, false);
   if (control.failed_.size() > most_failed) control.failed_.pop_front();
-  for (const auto& statement : statements)
+  for (const auto& [rank, statement] : all)
     if (statement && statement->standing == Standing::elsewhere &&
         !control.has_begun(statement->call.id))
       control.skip(statement->call);

@@ -63,6 +63,7 @@ void visit(Archive& archive, S& statement) {
   archive(statement.call.group);
   archive(statement.problem.kind);
   archive(statement.problem.text);
+  archive(statement.has_agreed);
   archive(statement.conflict);
   archive(statement.tag);
   archive(statement.messages);

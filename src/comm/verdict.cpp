@@ -12,83 +12,86 @@
 namespace tessera::detail {
 namespace {
 
-using Statements = std::vector<std::optional<Statement>>;
+using All = std::vector<Heard>;
 
 template <class Predicate>
-std::vector<int> positions_where(const Statements& statements, const Predicate& holds) {
-  std::vector<int> result;
-  for (std::size_t i = 0; i < statements.size(); ++i)
-    if (holds(statements[i])) result.push_back(static_cast<int>(i));
+All those(const All& all, const Predicate& holds) {
+  All result;
+  std::ranges::copy_if(all, std::back_inserter(result), holds);
   return result;
 }
 
-const Statement& first_of(const Statements& statements, const std::vector<int>& positions) {
-  return *statements[static_cast<std::size_t>(positions.front())];
+bool was_heard(const Heard& heard) {
+  return heard.statement.has_value();
+}
+bool has_error(const Heard& heard) {
+  return was_heard(heard) && heard.statement->problem.kind != ErrorKind::none &&
+         heard.statement->problem.kind != ErrorKind::timeout;
+}
+bool has_timed_out(const Heard& heard) {
+  return was_heard(heard) && heard.statement->problem.kind == ErrorKind::timeout;
 }
 
-bool has_error(const std::optional<Statement>& statement) {
-  return statement && statement->problem.kind != ErrorKind::none &&
-         statement->problem.kind != ErrorKind::timeout;
+std::string listed(const All& some, const All& all) {
+  std::vector<int> ranks;
+  for (const auto& heard : some) ranks.push_back(heard.rank);
+  return on_ranks(ranks, all.size());
 }
 
-bool has_timed_out(const std::optional<Statement>& statement) {
-  return statement && statement->problem.kind == ErrorKind::timeout;
-}
-
-/// The error of the lowest position, the positions that have it too, and those that have others.
-Problem first_error(const Statements& statements) {
-  const auto failed = positions_where(statements, has_error);
-  const auto& first = first_of(statements, failed).problem;
-  const auto same = positions_where(statements, [&](const auto& statement) {
-    return has_error(statement) && statement->problem.text == first.text &&
-           statement->problem.kind == first.kind;
-  });
-  auto text = first.text + on_ranks(same, statements.size());
-  std::vector<int> others;
-  std::ranges::set_difference(failed, same, std::back_inserter(others));
-  if (!others.empty()) text += "; other errors" + on_ranks(others, statements.size());
+/// The error of the lowest rank, the ranks that have it too, and those that have others.
+Problem first_error(const All& all) {
+  const auto failed = those(all, has_error);
+  const auto& first = failed.front().statement->problem;
+  const auto is_same = [&](const Heard& heard) {
+    return heard.statement->problem.text == first.text &&
+           heard.statement->problem.kind == first.kind;
+  };
+  const auto others = those(failed, [&](const Heard& heard) { return !is_same(heard); });
+  auto text = first.text + listed(those(failed, is_same), all);
+  if (!others.empty()) text += "; other errors" + listed(others, all);
   return {first.kind, text};
 }
 
 Problem missing_ranks(const char* function, const OperationLog& log, std::uint64_t sequence,
-                      double timeout, const Statements& statements) {
-  const auto missing = positions_where(
-      statements, [](const auto& statement) { return !statement.has_value(); });
-  const auto whom = missing.empty() ? std::string("messages")
-                                    : fmt::format("mesh rank{} {}", missing.size() > 1 ? "s" : "",
-                                                  fmt::join(missing, ", "));
+                      double timeout, const All& all) {
+  const auto missing = those(all, [](const Heard& heard) { return !was_heard(heard); });
+  std::vector<int> ranks;
+  for (const auto& heard : missing) ranks.push_back(heard.rank);
+  const auto whom = ranks.empty() ? std::string("messages")
+                                  : fmt::format("mesh rank{} {}", ranks.size() > 1 ? "s" : "",
+                                                fmt::join(ranks, ", "));
   return {ErrorKind::timeout, fmt::format("{}: waited {:g} s for {} of mesh {}, in its call {}",
                                           function, timeout, whom, log.name, sequence)};
 }
 
-/// "A on ranks 0, 2 and B on rank 1".
-std::string list_of_calls(const Statements& statements) {
-  constexpr std::size_t listed = 4;
+bool is_same_call(const Call& a, const Call& b) {
+  return a.fingerprint == b.fingerprint && a.id == b.id;
+}
+
+/// "A (on ranks 0, 2) and B (on rank 1)".
+std::string list_of_calls(const All& all) {
+  constexpr std::size_t most = 4;
   std::vector<std::string> calls;
-  std::vector<bool> is_listed(statements.size());
-  for (std::size_t i = 0; i < statements.size() && calls.size() < listed; ++i) {
-    if (!statements[i] || is_listed[i]) continue;
-    const auto& call = statements[i]->call;
-    const auto same = positions_where(statements, [&](const auto& other) {
-      return other && other->call.fingerprint == call.fingerprint && other->call.id == call.id;
-    });
-    for (const int position : same) is_listed[static_cast<std::size_t>(position)] = true;
-    const bool is_alone = same.size() == statements.size();
-    calls.push_back(call.text + (is_alone ? " everywhere" : on_ranks(same, statements.size())));
+  for (auto rest = those(all, was_heard); !rest.empty() && calls.size() < most;) {
+    const auto first = rest.front().statement->call;
+    const auto is_first = [&](const Heard& heard) {
+      return is_same_call(heard.statement->call, first);
+    };
+    calls.push_back(first.text + listed(those(rest, is_first), all));
+    std::erase_if(rest, is_first);
   }
   return fmt::format("{}", fmt::join(calls, " and "));
 }
 
-Problem different_calls(const OperationLog& log, const Statements& statements) {
-  const auto heard = positions_where(
-      statements, [](const auto& statement) { return statement.has_value(); });
-  const auto& first = first_of(statements, heard);
-  const bool is_elsewhere = std::ranges::any_of(statements, [&](const auto& statement) {
-    return statement && statement->call.id != first.call.id;
+Problem different_calls(const OperationLog& log, const All& all) {
+  const auto heard = those(all, was_heard);
+  const auto& first = heard.front().statement->call;
+  const bool is_elsewhere = std::ranges::any_of(heard, [&](const Heard& other) {
+    return other.statement->call.id.group != first.id.group;
   });
   return {is_elsewhere ? ErrorKind::mesh_mismatch : ErrorKind::invalid_argument,
-          fmt::format("{}: expected the same call on every rank of mesh {}, got {}",
-                      first.call.name, log.name, list_of_calls(statements))};
+          fmt::format("{}: expected the same call on every rank{}, got {}", first.name,
+                      is_elsewhere ? "" : " of mesh " + log.name, list_of_calls(all))};
 }
 
 template <class E>
@@ -108,11 +111,11 @@ ErrorKind kind_of(const Error& error) {
 }  // namespace
 
 Problem verdict(const char* function, const OperationLog& log, std::uint64_t sequence,
-                double timeout, const Statements& statements) {
-  if (std::ranges::any_of(statements, has_error)) return first_error(statements);
-  if (std::ranges::any_of(statements, has_timed_out))
-    return missing_ranks(function, log, sequence, timeout, statements);
-  return different_calls(log, statements);
+                double timeout, const All& all) {
+  if (std::ranges::any_of(all, has_error)) return first_error(all);
+  if (std::ranges::any_of(all, has_timed_out))
+    return missing_ranks(function, log, sequence, timeout, all);
+  return different_calls(log, all);
 }
 
 Problem problem_of(const std::exception_ptr& exception) {

@@ -34,7 +34,7 @@ Watch::Action Watch::next_action() {
   if (now - start_ < first_query_seconds || !control_.is_listening()) return Action::go_on;
   control_.poll();
   if (control_.must_give_up()) return Action::give_up;
-  if (now < next_query_) return Action::go_on;
+  if (now < next_query_ || control_.innermost == nullptr) return Action::go_on;
   query_interval_ = std::min(2 * query_interval_, longest_interval_seconds);
   next_query_ = now + query_interval_;
   return Action::query;
@@ -46,8 +46,9 @@ void Watch::query(const std::vector<int>& ranks) {
 
 void Watch::give_up(bool has_timed_out) {
   if (!has_timed_out) control_.give_up();
-  if (control_.is_listening()) control_.give_up({ErrorKind::timeout, ""});
-  const auto* name = control_.innermost == nullptr ? "tessera" : control_.innermost->name();
+  const auto* const call = control_.innermost;
+  if (call != nullptr && control_.is_listening()) control_.give_up({ErrorKind::timeout, ""});
+  const auto* name = call == nullptr ? "tessera" : call->name();
   throw Timeout(fmt::format("{}: waited {:g} s for other ranks", name, control_.options.timeout));
 }
 

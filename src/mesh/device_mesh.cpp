@@ -133,7 +133,9 @@ void set_agreement(const DeviceMesh& mesh, const AgreementOptions& options) {
     operation.agree_always(hash_combine(static_cast<std::uint64_t>(level),
                                         std::bit_cast<std::uint64_t>(options.timeout)),
                            call);
-    mesh.communicator().state().control->options = options;
+    auto& control = *mesh.communicator().state().control;
+    control.options = options;
+    control.forget_agreements();
   });
 }
 

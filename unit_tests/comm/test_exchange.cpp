@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/comm/detail/message_limit.hpp>
+#include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/error/error.hpp>
 
@@ -190,18 +191,19 @@ TEST(Exchange, moves_megabytes_between_all_pairs) {
 TEST(Exchange, cancels_receives_when_an_exception_passes) {
   const auto communicator = world();
   const int n = communicator.size();
+  auto& calls = communicator.state().control->log(7, all_ranks(communicator).ranks, "test");
   std::vector<int> never(10, -1);
   std::vector<TraceEvent> events;
 
-  const auto fail = [&] {
+  const auto fail = [&](Operation& call) {
+    call.agree(0, {});
     const TraceScope scope([&](const TraceEvent& event) { events.push_back(event); });
     Exchange exchange(communicator, TraceKind::exchange, operation, n);
     exchange.receive(data(never), size(never), (communicator.rank() + n - 1) % n);
     throw std::runtime_error("between post and wait");
   };
 
-  EXPECT_THROW(fail(), std::runtime_error);
-  barrier(all_ranks(communicator), TraceKind::agreement, operation);
+  EXPECT_THROW(collectively(&calls, "test", fail), std::exception);
   const auto [received, ring_events] = send_to_next(communicator, 10);
   EXPECT_EQ(received, numbers(1000 * ((communicator.rank() + n - 1) % n), 10));
   EXPECT_EQ(never, std::vector<int>(10, -1));

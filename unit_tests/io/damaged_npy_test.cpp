@@ -183,9 +183,9 @@ TEST(ReadNpy, of_other_arguments_on_one_rank_is_invalid_everywhere) {
   const auto placement_message = test::message_of<InvalidArgument>(
       [&] { read_npy<Matrix>("a.npy", mesh, {Shard(is_last ? 1 : 0)}); });
 
-  EXPECT_THAT(path_message, HasSubstr("expected the same path and distribution on every rank"));
+  EXPECT_THAT(path_message, HasSubstr("read_npy: expected the same call on every rank"));
   EXPECT_THAT(placement_message,
-              HasSubstr("got others on mesh ranks 0 and " + std::to_string(mesh.size() - 1)));
+              HasSubstr("as S(1) (on rank " + std::to_string(mesh.size() - 1)));
 }
 
 TEST(ReadNpy, of_arguments_that_do_not_fit_is_invalid_everywhere) {

@@ -306,6 +306,7 @@ TEST(LocalMapOutputs, view_that_does_not_fit_is_invalid_on_that_rank) {
       return message_of<InvalidArgument>([&] { local_map(make, out)(x); });
     };
 
+    local_map(doubled, like_input(0))(x);
     const auto of_like = call(like_input(0));
     const auto of_shaped = call(shaped({Shard(0)}, {8, 4}));
     const auto y = local_map(doubled, like_input(0))(x);

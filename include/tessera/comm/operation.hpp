@@ -129,6 +129,7 @@ class Operation {
   void await_statements();
   detail::OperationId settled_as() const;
   detail::Problem settle();
+  void keep_agreement(const std::string& text);
   detail::Call call() const;
   detail::Statement own_statement(int receiver) const;
   std::int32_t messages(int rank, bool is_sent) const;
@@ -138,6 +139,7 @@ class Operation {
   std::uint64_t sequence_ = 0;
   std::uint64_t fingerprint_ = 0;
   int tag_;
+  bool has_agreed_ = false;
   bool is_detached_ = false;
   CallText make_text_;  // while agree() runs
   Operation* outer_ = nullptr;

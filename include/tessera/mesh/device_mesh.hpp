@@ -116,7 +116,7 @@ DeviceMesh init_device_mesh(MPI_Comm comm, std::vector<int> shape,
 /// long they wait for one another. At first as the environment of rank 0 says: TESSERA_AGREEMENT
 /// (none, plan, always) and TESSERA_TIMEOUT (seconds).
 const AgreementOptions& agreement(const DeviceMesh& mesh);
-/// Changes it. Collective over the user's communicator. Errors: InvalidArgument for a time limit
+/// Changes it, and makes all calls new to the ranks. Collective over the user's communicator. Errors: InvalidArgument for a time limit
 /// that is not above 0, or options that differ between ranks.
 void set_agreement(const DeviceMesh& mesh, const AgreementOptions& options);
 

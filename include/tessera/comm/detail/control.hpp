@@ -70,6 +70,8 @@ class Control {
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
+  /// All calls are new to the ranks again.
+  void forget_agreements();
   /// Before the communicator is freed.
   void close() noexcept;
 
@@ -91,7 +93,7 @@ class Control {
   std::optional<std::uint64_t> take_round(int rank, std::int32_t round, OperationId id);
 
   /// Ranks compare calls: there is something to hear.
-  bool is_listening() const { return innermost != nullptr && options.level != Agreement::none; }
+  bool is_listening() const { return options.level != Agreement::none; }
   /// Lets calls in the background go on, in start order, and returns whether any has more to do.
   bool advance_detached();
 
@@ -155,10 +157,15 @@ class Control {
   std::uint64_t settled_by_ = 0;  ///< key of that group
 };
 
-/// What all ranks throw, from the statements about a call by position; empty where nothing was
-/// heard.
+/// What a rank of a group has stated about a call; empty where nothing was heard.
+struct Heard {
+  int rank;  ///< in the group; of the communicator where calls on several groups exclude one another
+  std::optional<Statement> statement;
+};
+
+/// What all ranks throw, from what was heard of them, by rank.
 Problem verdict(const char* function, const OperationLog& log, std::uint64_t sequence,
-                double timeout, const std::vector<std::optional<Statement>>& statements);
+                double timeout, const std::vector<Heard>& all);
 
 /// The problem that an exception is.
 Problem problem_of(const std::exception_ptr& exception);

@@ -64,6 +64,7 @@ struct Statement {
   Standing standing = Standing::inside;
   Call call;  ///< of the sender: the one this is about, or where it is instead
   Problem problem = {};
+  bool has_agreed = false;    ///< the ranks have compared the sender's fingerprint
   OperationId conflict = {};  ///< call of another rank that excludes this one; all zero if none
   std::int32_t tag = 0;       ///< of the messages with data
   std::int32_t messages = 0;  ///< sent to the receiver under `tag`
