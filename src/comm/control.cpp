@@ -16,9 +16,9 @@ namespace {
 
 /// Begins every message of the channel.
 struct Header {
-  enum Kind : std::int32_t { round, query, statement };
+  enum Kind : std::int32_t { round, query, agreed, statement };
   Kind kind;
-  std::int32_t round_number;
+  std::int32_t number;  ///< of the round; in a query 1 where the fingerprint is being compared
   OperationId id;
   std::uint64_t fingerprint;
 };
@@ -27,6 +27,8 @@ std::vector<std::byte> bytes_of(const Header& header) {
   const auto bytes = std::as_bytes(std::span(&header, 1));
   return {bytes.begin(), bytes.end()};
 }
+
+constexpr std::size_t most_failed = 64;
 
 int largest_tag() {
   void* value = nullptr;
@@ -39,6 +41,26 @@ int largest_tag() {
 
 bool OperationLog::contains(int rank) const {
   return std::ranges::find(ranks, rank) != ranks.end();
+}
+
+namespace {
+
+constexpr int nested_bits = 24;
+
+}  // namespace
+
+std::uint64_t OperationLog::begin(bool is_outermost) {
+  if (!is_outermost) ++nested;
+  begun = generation << nested_bits | (is_outermost ? 0 : nested);
+  return begun;
+}
+
+void OperationLog::close() {
+  ++closed;
+  for (auto* part : parts) {
+    ++part->generation;
+    part->nested = 0;
+  }
 }
 
 std::string OperationLog::text_of(std::uint64_t fingerprint, const char* function) const {
@@ -71,6 +93,7 @@ void Control::close() noexcept {
   }
   transfers_.clear();
   leftovers_.clear();
+  handle_ = MPI_COMM_NULL;
 }
 
 OperationLog& Control::log(std::uint64_t key, std::span<const int> ranks, const std::string& name) {
@@ -78,12 +101,22 @@ OperationLog& Control::log(std::uint64_t key, std::span<const int> ranks, const 
   if (found != logs_.end()) return found->second;
   const auto own = std::ranges::find(ranks, rank_);
   const int position = own == ranks.end() ? -1 : static_cast<int>(own - ranks.begin());
-  return logs_
-      .emplace(key, OperationLog{*this, key, {ranks.begin(), ranks.end()}, position, name})
-      .first->second;
+  auto& made =
+      logs_.emplace(key, OperationLog{*this, key, {ranks.begin(), ranks.end()}, position, name})
+          .first->second;
+  const std::set<int> all(ranks.begin(), ranks.end());
+  for (auto& [other_key, other] : logs_) {
+    const std::set<int> others(other.ranks.begin(), other.ranks.end());
+    if (std::ranges::includes(all, others)) made.parts.push_back(&other);
+    if (&other == &made || !std::ranges::includes(others, all)) continue;
+    other.parts.push_back(&made);
+    made.generation += other.closed;
+  }
+  return made;
 }
 
 void Control::send(int rank, std::vector<std::byte> bytes) {
+  if (handle_ == MPI_COMM_NULL) return;
   auto& transfer = transfers_.emplace_back(Transfer{std::move(bytes)});
   check_mpi(MPI_Isend(transfer.bytes.data(), static_cast<int>(transfer.bytes.size()), MPI_BYTE,
                       rank, control_tag, handle_, &transfer.request),
@@ -96,7 +129,8 @@ void Control::send_round(int rank, std::int32_t round, OperationId id, std::uint
 
 void Control::query(std::span<const int> ranks) {
   for (const int rank : ranks)
-    send(rank, bytes_of({Header::query, 0, innermost->id(), innermost->fingerprint_}));
+    send(rank, bytes_of({Header::query, innermost->has_agreed_ ? 0 : 1, innermost->id(),
+                         innermost->fingerprint_}));
 }
 
 void Control::send_statement(int rank, const Statement& statement) {
@@ -107,21 +141,22 @@ void Control::send_statement(int rank, const Statement& statement) {
 }
 
 void Control::poll() {
-  std::erase_if(transfers_, [](Transfer& transfer) { return drain({&transfer.request, 1}, 0.0); });
-  receive_leftovers();
+  if (handle_ == MPI_COMM_NULL) return;
   for (;;) {
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
     check_mpi(MPI_Improbe(MPI_ANY_SOURCE, control_tag, handle_, &found, &message, &status),
               "MPI_Improbe");
-    if (!found) return;
+    if (!found) break;
     int size = 0;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
     std::vector<std::byte> bytes(static_cast<std::size_t>(size));
     check_mpi(MPI_Mrecv(bytes.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
     handle(status.MPI_SOURCE, bytes);
   }
+  receive_leftovers();
+  std::erase_if(transfers_, [](Transfer& transfer) { return drain({&transfer.request, 1}, 0.0); });
 }
 
 void Control::handle(int rank, std::span<const std::byte> bytes) {
@@ -129,9 +164,13 @@ void Control::handle(int rank, std::span<const std::byte> bytes) {
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.kind == Header::statement)
     return handle_statement(rank, statement_from(bytes.subspan(sizeof header)));
-  if (header.kind == Header::query) return handle_query(rank, header.id, header.fingerprint);
+  if (header.kind == Header::query)
+    return handle_query(rank, header.id, header.fingerprint, header.number == 1);
   if (has_begun(header.id) && find(header.id) == nullptr) return;
-  rounds_[{header.id, header.round_number, rank}] = header.fingerprint;
+  if (header.kind == Header::agreed)
+    known_to_agree_.insert(header.id);
+  else
+    rounds_[{header.id, header.number, rank}] = header.fingerprint;
 }
 
 std::optional<std::uint64_t> Control::take_round(int rank, std::int32_t round, OperationId id) {
@@ -159,40 +198,54 @@ Operation* Control::outermost_doomed() const {
 
 bool Control::has_begun(OperationId id) const {
   const auto found = logs_.find(id.group);
-  return found != logs_.end() && id.sequence < found->second.next;
+  if (found == logs_.end()) return false;
+  const auto& log = found->second;
+  return id.sequence <= log.begun || id.sequence >> nested_bits < log.generation;
 }
 
 const PastCall* Control::past_call(OperationId id) const {
-  const auto& past = logs_.at(id.group).past[id.sequence % 64];
-  return past.sequence == id.sequence ? &past : nullptr;
+  static constexpr PastCall forgotten{0, 0, "a call long ago"};
+  const auto& log = logs_.at(id.group);
+  const auto found = std::ranges::find(log.past, id.sequence, &PastCall::sequence);
+  if (found != log.past.end()) return &*found;
+  const auto oldest = log.past[log.oldest].sequence;
+  return id.sequence < oldest ? &forgotten : nullptr;
 }
 
-void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint) {
+void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint,
+                           bool is_comparing) {
+  // Whoever still compares what this rank knows to be agreed has missed the end of it.
+  const auto tell_agreed = [&] { send(rank, bytes_of({Header::agreed, 0, id, fingerprint})); };
   if (auto* const operation = find(id)) {
-    if (operation->fingerprint_ != 0 && operation->fingerprint_ != fingerprint) operation->doom();
+    if (operation->fingerprint_ != 0 && operation->fingerprint_ != fingerprint)
+      operation->doom();
+    else if (operation->has_agreed_ && is_comparing)
+      tell_agreed();
   } else if (has_begun(id)) {
     const auto* past = past_call(id);
-    if (past != nullptr && past->fingerprint != fingerprint)
-      tell_completed(rank, logs_.at(id.group), *past);
+    if (past == nullptr) return;
+    if (past->fingerprint != fingerprint)
+      tell_completed(rank, id, *past);
+    else if (is_comparing)
+      tell_agreed();
   } else if (innermost != nullptr && innermost->log_->contains(rank)) {
-    tell_elsewhere(rank, id);
+    tell_elsewhere(rank, id, *innermost);
   }
 }
 
-void Control::tell_completed(int rank, const OperationLog& log, const PastCall& past) {
-  const OperationId id{log.key, past.sequence};
+void Control::tell_completed(int rank, OperationId id, const PastCall& past) {
+  const auto& log = logs_.at(id.group);
   const Call call{id, past.fingerprint, past.name, log.text_of(past.fingerprint, past.name),
                   log.name, log.ranks};
-  send_statement(
-      rank, {.about = id, .standing = Standing::completed, .call = call, .has_agreed = true});
+  send_statement(rank, {.about = id, .standing = Standing::completed, .call = call});
 }
 
-void Control::tell_elsewhere(int rank, OperationId about) {
-  if (!told_.emplace(about, rank).second) return;
-  const auto& failure = innermost->failure_;
+void Control::tell_elsewhere(int rank, OperationId about, const Operation& instead) {
+  if (!told_.emplace(about, instead.id(), rank).second) return;
+  const auto& failure = instead.failure_;
   send_statement(rank, {.about = about,
                         .standing = Standing::elsewhere,
-                        .call = innermost->call(),
+                        .call = instead.call(),
                         .problem = failure ? failure->problem : Problem()});
 }
 
@@ -213,36 +266,60 @@ void Control::handle_statement(int rank, Statement statement) {
   operation->doom(is_elsewhere ? &heard.call : nullptr);
   if (operation->failure_->has_joined)
     add_leftover(rank, heard, operation->tag(), operation->messages(rank, false));
-  if (is_elsewhere && operation == innermost) tell_elsewhere(rank, heard.call.id);
+  if (is_elsewhere) tell_elsewhere(rank, heard.call.id, *operation);
+}
+
+/// What `rank` has stated about a call, or about another group's that it is in instead.
+const Statement* Control::heard(OperationId about, int rank) const {
+  if (const auto direct = statements_.find(about); direct != statements_.end())
+    if (const auto found = direct->second.find(rank); found != direct->second.end())
+      return found->second.standing == Standing::leaving ? nullptr : &found->second;
+  for (const auto& [id, statements] : statements_) {
+    const auto found = statements.find(rank);
+    if (id.group != about.group && found != statements.end() && !has_begun(id))
+      return &found->second;
+  }
+  return nullptr;
+}
+
+Control::FailedCall* Control::find_failed(OperationId id) {
+  const auto found = std::ranges::find_if(
+      failed_, [&](const FailedCall& failed) { return failed.statement.about == id; });
+  return found == failed_.end() ? nullptr : &*found;
 }
 
 void Control::handle_past(int rank, const Statement& statement) {
-  if (statement.standing == Standing::completed || statement.standing == Standing::elsewhere)
+  if (statement.standing == Standing::completed) return;
+  auto* const failed = find_failed(statement.about);
+  if (statement.standing == Standing::elsewhere) {
+    if (failed == nullptr || has_begun(statement.call.id)) return;
+    // That call and the one that failed here excluded one another.
+    auto reply = failed->statement;
+    reply.about = statement.call.id;
+    reply.standing = Standing::elsewhere;
+    send_statement(rank, reply);
+    skip(statement.call);
     return;
-  const auto failed = std::ranges::find(failed_, statement.about, &FailedCall::id);
-  if (failed != failed_.end()) {
-    add_leftover(rank, statement, failed->tag, failed->received[rank]);
+  }
+  if (failed != nullptr) {
+    add_leftover(rank, statement, failed->statement.tag, failed->received[rank]);
     return;
   }
   const auto* past = past_call(statement.about);
-  if (past == nullptr) return;
-  if (past->fingerprint != statement.call.fingerprint)
-    add_leftover(rank, statement, statement.tag, 0);
-  tell_completed(rank, logs_.at(statement.about.group), *past);
+  const bool has_been_in_it = past != nullptr && past->fingerprint == statement.call.fingerprint;
+  if (!has_been_in_it) add_leftover(rank, statement, 0, 0);
+  if (past != nullptr) tell_completed(rank, statement.about, *past);
 }
 
 void Control::handle_future(int rank, Statement statement) {
   if (statement.standing == Standing::completed || statement.standing == Standing::elsewhere)
     return;
-  if (statement.standing == Standing::abandoned) {
-    skip(statement.call);
-    add_leftover(rank, statement, statement.tag, 0);
-    return;
-  }
+  if (statement.standing == Standing::abandoned) return add_leftover(rank, statement, 0, 0);
   const auto about = statement.about;
   const auto& heard = statements_[about].insert_or_assign(rank, std::move(statement)).first->second;
   if (auto* const excluded = find(heard.conflict)) excluded->doom(&heard.call);
-  if (innermost != nullptr && innermost->log_->contains(rank)) tell_elsewhere(rank, about);
+  if (innermost != nullptr && innermost->log_->contains(rank))
+    tell_elsewhere(rank, about, *innermost);
 }
 
 void Control::add_leftover(int rank, const Statement& statement, std::int32_t tag,
@@ -273,20 +350,49 @@ void Control::receive_leftovers() {
 
 void Control::skip(const Call& call) {
   auto& log = this->log(call.id.group, call.group, call.group_name);
-  if (log.position >= 0 && call.id.sequence >= log.next) log.next = call.id.sequence + 1;
+  if (log.position >= 0 && !has_begun(call.id)) {
+    log.begun = std::max(log.begun, call.id.sequence);
+    const auto nested = call.id.sequence & ((std::uint64_t{1} << nested_bits) - 1);
+    if (nested == 0)
+      log.close();
+    else
+      log.nested = nested;
+  }
   forget(call.id);
 }
 
 void Control::forget(OperationId id) {
   if (const auto found = statements_.find(id); found != statements_.end()) {
     for (const auto& [rank, statement] : found->second)
-      if (find(id) == nullptr && std::ranges::find(failed_, id, &FailedCall::id) == failed_.end())
-        add_leftover(rank, statement, statement.tag, 0);
+      if (find(id) == nullptr && find_failed(id) == nullptr)
+        add_leftover(rank, statement, 0, 0);
     statements_.erase(found);
   }
-  std::erase_if(rounds_, [&](const auto& entry) {
-    return has_begun(std::get<0>(entry.first)) && find(std::get<0>(entry.first)) == nullptr;
-  });
+  std::erase_if(rounds_, [&](const auto& entry) { return std::get<0>(entry.first) == id; });
+  known_to_agree_.erase(id);
+}
+
+/// A call is over on this rank. What is still known about it is kept only as far as others may ask.
+void Control::end(Operation& operation) {
+  const auto id = operation.id();
+  auto& log = *operation.log_;
+  log.past[log.oldest] = {id.sequence, operation.fingerprint_, operation.name()};
+  log.oldest = (log.oldest + 1) % log.past.size();
+  if (operation.failure_) {
+    if (operation.failure_->has_joined) {
+      auto& failed = failed_.emplace_back(FailedCall{operation.own_statement(rank_), {}});
+      for (const int rank : log.ranks) failed.received[rank] = operation.messages(rank, false);
+      if (failed_.size() > most_failed) failed_.pop_front();
+    } else {
+      for (const auto& [rank, statement] : statements_[id])
+        tell_completed(rank, id, *past_call(id));
+    }
+  }
+  if (!statements_.empty() || !rounds_.empty() || !known_to_agree_.empty()) forget(id);
+  if (innermost == nullptr && detached.empty()) {
+    if (!told_.empty()) told_.clear();
+    if (settled_) settled_ = nullptr;
+  }
 }
 
 bool Control::advance_detached() {
@@ -304,9 +410,11 @@ bool Control::advance_detached() {
 
 void Control::give_up(const Problem& problem) {
   auto* const last = problem.kind == ErrorKind::none ? outermost_doomed() : innermost;
-  last->join(problem, problem.kind == ErrorKind::none ? Standing::inside : Standing::failed);
+  // Messages arrive in order: who hears that the outer call fails has heard of the inner ones.
   for (auto* operation = innermost; operation != last; operation = operation->outer_)
     operation->join({}, Standing::abandoned);
+  if (last != nullptr)
+    last->join(problem, problem.kind == ErrorKind::none ? Standing::inside : Standing::failed);
   throw Doomed();
 }
 

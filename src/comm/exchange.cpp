@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <utility>
 
 #include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/clock.hpp>
@@ -15,7 +16,7 @@
 namespace tessera {
 namespace {
 
-constexpr double drain_seconds = 10;
+constexpr double drain_seconds_of_the_dead = 1;
 
 }  // namespace
 
@@ -28,15 +29,30 @@ Exchange::Exchange(const Communicator& communicator, TraceKind kind, const char*
 
 Exchange::~Exchange() {
   if ((receives_.empty() && sends_.empty()) || !comm::is_usable()) return;
-  abandon();
+  try {
+    abandon();
+    drain();
+  } catch (...) {
+    // What MPI reports now was preceded by the exception that passes.
+  }
+}
+
+/// Until the peers have taken what was sent: they learn of it by the call's statement.
+void Exchange::drain() {
+  if (communicator_.is_freed()) return;
+  auto& control = *communicator_.state().control;
   if (owner_ != nullptr) owner_->announce_failure();
-  const double end = detail::seconds() + drain_seconds;
+  const double start = detail::seconds();
   detail::Backoff backoff(true);
-  for (auto& [request, rank] : sends_)
-    while (!detail::drain({&request, 1}, 0.0) && detail::seconds() < end) {
-      if (!communicator_.is_freed()) communicator_.state().control->poll();
-      backoff.pause();
-    }
+  for (auto* transfers : {&receives_, &sends_})
+    for (auto& [request, rank] : *transfers)
+      while (!detail::drain({&request, 1}, 0.0)) {
+        const bool is_dead = owner_ != nullptr && owner_->has_timed_out();
+        const double limit = is_dead ? drain_seconds_of_the_dead : control.options.timeout;
+        if (detail::seconds() - start > limit) return;
+        control.poll();
+        backoff.pause();
+      }
 }
 
 template <class Byte>
@@ -94,23 +110,32 @@ void Exchange::book() {
 
 void Exchange::wait() {
   detail::Watch watch(*communicator_.state().control);
-  while (!test()) watch.pause([&] { return awaited(); }, [&] { abandon(); });
+  for (auto before = received_ + sent_; !test();) {
+    watch.pause([&] { return awaited(); }, [&] { abandon(); });
+    if (received_ + sent_ == before) continue;
+    before = received_ + sent_;
+    watch.restart();
+  }
+}
+
+void Exchange::look(detail::Watch& watch) {
+  watch.look([&] { return awaited(); }, [&] { abandon(); });
 }
 
 void Exchange::abandon() {
+  if (std::exchange(is_abandoned_, true)) return;
   for (auto& [request, rank] : receives_) {
+    int is_cancelled = 0;
     if (request != MPI_REQUEST_NULL) {
       MPI_Cancel(&request);
       MPI_Status status;
-      MPI_Wait(&request, &status);
-      int is_cancelled = 0;
-      MPI_Test_cancelled(&status, &is_cancelled);
-      if (is_cancelled) continue;
+      int is_complete = 0;
+      MPI_Test(&request, &is_complete, &status);
+      // What has matched a message arrives nevertheless.
+      if (is_complete) MPI_Test_cancelled(&status, &is_cancelled);
     }
-    if (owner_ != nullptr) owner_->note_received(rank);
+    if (!is_cancelled && owner_ != nullptr) owner_->note_received(rank);
   }
-  receives_.clear();
-  received_ = 0;
   if (owner_ != nullptr)
     for (const auto& transfer : sends_) owner_->note_sent(transfer.rank);
 }

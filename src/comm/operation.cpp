@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <ranges>
 
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
@@ -22,7 +23,6 @@ namespace {
 /// within 100 ms and a little; the others may be computing.
 constexpr double hearing_seconds = 0.7;
 constexpr std::size_t most_agreed = 4096;
-constexpr std::size_t most_failed = 64;
 /// The channel is emptied now and then also on ranks that never wait long.
 constexpr std::uint64_t calls_between_polls = 256;
 
@@ -32,10 +32,9 @@ Operation::Operation(detail::OperationLog* log, FunctionName name)
     : log_(log), name_(name), tag_(detail::plain_tag) {
   if (log_ == nullptr) return;
   auto& control = log_->control;
-  sequence_ = log_->next++;
+  sequence_ = log_->begin(control.innermost == nullptr);
   outer_ = std::exchange(control.innermost, this);
   messages_.swap(log_->spare);
-  if (sequence_ % calls_between_polls == 0 && has_peers()) control.poll();
 }
 
 Operation::~Operation() {
@@ -46,36 +45,40 @@ Operation::~Operation() {
                   [this](const auto& background) { return background.operation == this; });
   else
     control.innermost = outer_;
-  if (outer_ == nullptr) control.told_.clear();
-  log_->past[sequence_ % log_->past.size()] = {sequence_, fingerprint_, name_.text};
+  control.end(*this);
+  if (outer_ == nullptr && !was_detached_) log_->close();
   messages_.clear();
   messages_.swap(log_->spare);
 }
 
 bool Operation::has_peers() const {
-  return log_ != nullptr && log_->ranks.size() > 1 &&
-         log_->control.options.level != Agreement::none;
+  return log_ != nullptr && log_->ranks.size() > 1 && log_->control.is_listening();
 }
 
 OperationId Operation::id() const {
   return {log_->key, sequence_};
 }
 
-void Operation::state_call(std::uint64_t arguments, const CallText& call) {
+/// Sets fingerprint and tag; whether there is something to compare.
+bool Operation::state_call(std::uint64_t arguments, const CallText& call) {
+  if (log_ == nullptr || log_->ranks.size() == 1) return false;
+  auto& control = log_->control;
   fingerprint_ = hash_combine(name_.hash, arguments);
   const auto number = hash_combine(fingerprint_, sequence_ ^ log_->key);
   tag_ = detail::first_data_tag +
-         static_cast<int>(number % static_cast<std::uint64_t>(log_->control.tag_range));
-  if (!log_->control.statements_.empty() && log_->control.statements_.contains(id())) {
+         static_cast<int>((number >> 32) * static_cast<std::uint64_t>(control.tag_range) >> 32);
+  if (!control.is_listening()) return false;
+  if (++control.calls_since_poll % calls_between_polls == 0) control.poll();
+  if (!control.statements_.empty() && control.statements_.contains(id())) {
     doom();
     make_text_ = call;
-    log_->control.give_up();
+    control.give_up();
   }
+  return true;
 }
 
 void Operation::agree(std::uint64_t arguments, const CallText& call, AgreedCall& last) {
-  if (!has_peers()) return;
-  state_call(arguments, call);
+  if (!state_call(arguments, call)) return;
   const AgreedCall mine{fingerprint_, log_->epoch};
   const bool is_always = log_->control.options.level == Agreement::always;
   has_agreed_ = mine == last && !is_always;
@@ -91,9 +94,7 @@ void Operation::agree(std::uint64_t arguments, const CallText& call) {
 }
 
 void Operation::agree_always(std::uint64_t arguments, const CallText& call) {
-  if (!has_peers()) return;
-  state_call(arguments, call);
-  compare(call);
+  if (state_call(arguments, call)) compare(call);
 }
 
 /// Dissemination: in round k each rank tells the one 2^k further on, so that after log2(n) rounds
@@ -112,17 +113,23 @@ void Operation::compare(const CallText& call) {
     const int source = log_->ranks[(position + n - distance) % n];
     detail::Watch watch(control);
     std::optional<std::uint64_t> other;
-    while (!(other = control.take_round(source, round, id()))) {
+    while (!(other = control.take_round(source, round, id())) && !control.is_known_to_agree(id())) {
       control.poll();
       if (control.must_give_up()) control.give_up();
       watch.pause([&] { return std::vector{source}; }, [] {});
     }
+    if (!other) break;
     if (*other != fingerprint_) {
       doom();
       control.give_up();
     }
   }
-  keep_agreement(call());
+  if (log_->agreed.size() == most_agreed) {
+    log_->agreed.clear();
+    ++log_->epoch;
+  }
+  log_->agreed.emplace(fingerprint_, call());
+  has_agreed_ = true;
   make_text_ = {};
   event.messages_sent = event.messages_received = round;
   event.bytes_sent = event.bytes_received = round * std::int64_t{sizeof fingerprint_};
@@ -130,17 +137,10 @@ void Operation::compare(const CallText& call) {
   emit(event);
 }
 
-void Operation::keep_agreement(const std::string& text) {
-  if (log_->agreed.size() == most_agreed) {
-    log_->agreed.clear();
-    ++log_->epoch;
-  }
-  log_->agreed.emplace(fingerprint_, text);
-  has_agreed_ = true;
-}
-
 void Operation::detach(void* object, bool (*advance)(void* object)) {
   if (log_ == nullptr || is_detached_) return;
+  if (!was_detached_ && outer_ == nullptr) log_->close();
+  was_detached_ = true;
   log_->control.innermost = std::exchange(outer_, nullptr);
   log_->control.detached.push_back({this, object, advance});
   is_detached_ = true;
@@ -185,7 +185,6 @@ Statement Operation::own_statement(int receiver) const {
           .standing = failure_->standing,
           .call = failure_->call,
           .problem = failure_->problem,
-          .has_agreed = has_agreed_,
           .conflict = failure_->conflict ? failure_->conflict->id : OperationId(),
           .tag = tag_,
           .messages = messages(receiver, true)};
@@ -193,18 +192,24 @@ Statement Operation::own_statement(int receiver) const {
 
 void Operation::join(const Problem& problem, Standing standing) {
   doom();
-  if (failure_->has_joined) return;
+  const bool was_leaving = failure_->has_joined && failure_->standing == Standing::leaving;
+  if (failure_->has_joined && !was_leaving) return;
   auto& control = log_->control;
-  failure_->call = call();
+  if (!was_leaving) failure_->call = call();
   failure_->problem = problem;
   failure_->standing = standing;
   failure_->since = detail::seconds();
   failure_->has_joined = true;
-  for (const int rank : log_->ranks)
-    if (rank != control.rank_) control.send_statement(rank, own_statement(rank));
+  for (const int rank : log_->ranks) {
+    if (rank == control.rank_) continue;
+    auto statement = own_statement(rank);
+    if (was_leaving) statement.messages = 0;  // they are known already
+    control.send_statement(rank, statement);
+  }
   if (failure_->conflict)
     for (const int rank : failure_->conflict->group)
-      if (rank != control.rank_) control.tell_elsewhere(rank, failure_->conflict->id);
+      if (rank != control.rank_) control.tell_elsewhere(rank, failure_->conflict->id, *this);
+  if (was_leaving) return;
   for (const auto& [rank, statement] : control.statements_[id()])
     control.add_leftover(rank, statement, tag_, messages(rank, false));
 }
@@ -215,24 +220,39 @@ void Operation::give_up() {
 }
 
 void Operation::announce_failure() {
-  if (has_peers())
-    join({detail::ErrorKind::other, std::string(name()) + ": an exception between two messages"},
-         Standing::failed);
+  if (has_peers()) join({}, Standing::leaving);
+}
+
+bool Operation::has_timed_out() const {
+  const auto is_timeout = [](const Statement& statement) {
+    return statement.problem.kind == detail::ErrorKind::timeout;
+  };
+  if (!failure_) return false;
+  if (failure_->problem.kind == detail::ErrorKind::timeout) return true;
+  const auto stated = log_->control.statements_.find(id());
+  return stated != log_->control.statements_.end() &&
+         std::ranges::any_of(stated->second | std::views::values, is_timeout);
 }
 
 /// Until all ranks of the group have been heard, or have had the time; or a call around this one is
 /// given up.
 void Operation::await_statements() {
   auto& control = log_->control;
-  const auto matter = settled_as();
-  const auto& group = matter == id() ? log_->ranks : failure_->conflict->group;
   detail::Backoff backoff(true);
   for (;;) {
     control.poll();
     if (control.outermost_doomed() != this) return;
-    const auto& heard = control.statements_[matter];
-    const auto is_heard = [&](int rank) { return rank == control.rank_ || heard.contains(rank); };
-    if (std::ranges::all_of(group, is_heard)) return;
+    const auto matter = settled_as();
+    const auto& group = matter == id() ? log_->ranks : failure_->conflict->group;
+    bool are_all_heard = control.is_drained();
+    for (const int rank : group) {
+      if (rank == control.rank_) continue;
+      const auto* heard = control.heard(matter, rank);
+      are_all_heard &= heard != nullptr;
+      if (heard != nullptr && heard->about != matter)
+        control.tell_elsewhere(rank, heard->about, *this);
+    }
+    if (are_all_heard) return;
     if (detail::seconds() - failure_->since > hearing_seconds) return;
     backoff.pause();
   }
@@ -259,40 +279,28 @@ Problem Operation::settle() {
   std::vector<detail::Heard> all;
   for (std::size_t i = 0; i < court.ranks.size(); ++i) {
     auto& heard = all.emplace_back(detail::Heard{static_cast<int>(i), {}});
-    const auto& stated = control.statements_[matter];
     if (court.ranks[i] == control.rank_)
       heard.statement = own_statement(control.rank_);
-    else if (const auto found = stated.find(court.ranks[i]); found != stated.end())
-      heard.statement = found->second;
+    else if (const auto* stated = control.heard(matter, court.ranks[i]))
+      heard.statement = *stated;
   }
   const auto is_elsewhere = [&](const detail::Heard& heard) {
-    return heard.statement && heard.statement->call.id != id();
+    return heard.statement && heard.statement->call.id.group != log_->key;
   };
   const bool is_conflict = std::ranges::any_of(all, is_elsewhere);
   const bool is_whole = std::ranges::all_of(all, [](const detail::Heard& heard) {
     return heard.statement && heard.statement->standing != Standing::completed;
   });
-  // A rank that was still comparing learns that the others had done with it: all know the same.
-  const bool have_others_agreed = std::ranges::any_of(all, [&](const detail::Heard& heard) {
-    return heard.statement && heard.statement->has_agreed && heard.statement->call.id == id() &&
-           heard.statement->call.fingerprint == fingerprint_;
-  });
-  if (have_others_agreed && !has_agreed_) keep_agreement(failure_->call.text);
   if (is_conflict) {
     for (auto& heard : all) heard.rank = court.ranks[static_cast<std::size_t>(heard.rank)];
     std::ranges::sort(all, {}, &detail::Heard::rank);
   }
   const auto result = verdict(name_.text, court, matter.sequence, control.options.timeout, all);
-  auto& failed = control.failed_.emplace_back(
-      detail::Control::FailedCall{id(), static_cast<std::int32_t>(tag_), {}});
-  for (const int rank : log_->ranks) failed.received[rank] = messages(rank, false);
-  if (control.failed_.size() > most_failed) control.failed_.pop_front();
   for (const auto& [rank, statement] : all)
-    if (statement && statement->standing == Standing::elsewhere &&
-        !control.has_begun(statement->call.id))
+    if (statement && statement->call.id != id() && !control.has_begun(statement->call.id))
       control.skip(statement->call);
-  if (matter != id()) control.skip(*failure_->conflict);
-  control.forget(id());
+  if (failure_->conflict && !control.has_begun(failure_->conflict->id))
+    control.skip(*failure_->conflict);
   control.settled_by_ = is_whole ? log_->key : 0;
   return result;
 }
@@ -306,10 +314,15 @@ void Operation::fail() {
   const bool is_own = own.kind != detail::ErrorKind::none;
   if (is_own && thrown == control.settled_ && control.settled_by_ == log_->key)
     std::rethrow_exception(thrown);
-  if (is_own) {
-    make_text_ = {};
-    join(own, Standing::failed);
+  make_text_ = {};
+  if (!is_own && control.outermost_doomed() == nullptr) {  // a call on another communicator fails
+    join({}, Standing::abandoned);
+    throw detail::Doomed();
   }
+  if (is_own)
+    join(own, Standing::failed);
+  else if (control.outermost_doomed() == this)
+    join({}, Standing::inside);
   await_statements();
   if (control.outermost_doomed() != this) {
     join({}, Standing::abandoned);

@@ -87,6 +87,13 @@ void attach(MPI_Comm user, const StatePointer& state) {
   registry().live.push_back(state);
 }
 
+std::vector<Control*> live_controls() {
+  const std::lock_guard lock(registry().mutex);
+  std::vector<Control*> result;
+  for (const auto& state : registry().live) result.push_back(state->control.get());
+  return result;
+}
+
 void release(CommunicatorState& state) noexcept {
   // Emptied first: freeing a communicator may call user_communicator_freed for one made from it.
   if (state.control) state.control->close();

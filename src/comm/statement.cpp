@@ -8,6 +8,15 @@
 namespace tessera::detail {
 namespace {
 
+/// The ranks of a large group are mostly an arithmetic progression, and it travels in every
+/// statement.
+bool is_progression(const std::vector<int>& numbers) {
+  if (numbers.size() < 2) return false;
+  for (std::size_t i = 2; i < numbers.size(); ++i)
+    if (numbers[i] - numbers[i - 1] != numbers[1] - numbers[0]) return false;
+  return true;
+}
+
 class Writer {
  public:
   template <class T>
@@ -22,7 +31,14 @@ class Writer {
     for (const auto& value : values) (*this)(value);
   }
   void operator()(const std::string& text) { list(text); }
-  void operator()(const std::vector<int>& numbers) { list(numbers); }
+  void operator()(const std::vector<int>& numbers) {
+    const bool is_short = is_progression(numbers);
+    (*this)(is_short);
+    if (!is_short) return list(numbers);
+    (*this)(numbers.size());
+    (*this)(numbers[0]);
+    (*this)(numbers[1]);
+  }
 
   std::vector<std::byte> bytes;
 };
@@ -45,7 +61,18 @@ class Reader {
     for (auto& value : values) (*this)(value);
   }
   void operator()(std::string& text) { list(text); }
-  void operator()(std::vector<int>& numbers) { list(numbers); }
+  void operator()(std::vector<int>& numbers) {
+    bool is_short = false;
+    (*this)(is_short);
+    if (!is_short) return list(numbers);
+    std::size_t size = 0;
+    int first = 0, second = 0;
+    (*this)(size);
+    (*this)(first);
+    (*this)(second);
+    for (std::size_t i = 0; i < size; ++i)
+      numbers.push_back(first + static_cast<int>(i) * (second - first));
+  }
 
  private:
   std::span<const std::byte> rest_;
@@ -63,7 +90,6 @@ void visit(Archive& archive, S& statement) {
   archive(statement.call.group);
   archive(statement.problem.kind);
   archive(statement.problem.text);
-  archive(statement.has_agreed);
   archive(statement.conflict);
   archive(statement.tag);
   archive(statement.messages);

@@ -7,6 +7,7 @@
 #include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/wait.hpp>
 #include <tessera/error/error.hpp>
 
@@ -29,11 +30,17 @@ Watch::Action Watch::next_action() {
     start_ = now;
     next_query_ = now + first_query_seconds;
   }
-  control_.advance_detached();
+  // Calls on other communicators may be under way, in the background or around this one.
+  const auto controls = live_controls();
+  for (auto* control : controls) control->advance_detached();
   if (now - start_ > control_.options.timeout) return Action::time_out;
-  if (now - start_ < first_query_seconds || !control_.is_listening()) return Action::go_on;
-  control_.poll();
-  if (control_.must_give_up()) return Action::give_up;
+  if (now - start_ < first_query_seconds) return Action::go_on;
+  for (auto* control : controls) {
+    if (!control->is_listening()) continue;
+    control->poll();
+    if (control->must_give_up()) return Action::give_up;
+  }
+  if (!control_.is_listening()) return Action::go_on;
   if (now < next_query_ || control_.innermost == nullptr) return Action::go_on;
   query_interval_ = std::min(2 * query_interval_, longest_interval_seconds);
   next_query_ = now + query_interval_;

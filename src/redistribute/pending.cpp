@@ -46,7 +46,9 @@ void PendingCall::end() {
   operation_.reset();
 }
 
-bool PendingCall::advance() noexcept {
+/// go_on() as this call, whose exceptions are kept for wait(). Whether more is to do.
+template <class GoOn>
+bool PendingCall::go_on_as_this_call(const GoOn& go_on) noexcept {
   if (!run_) return false;
   operation_->attach();
   try {
@@ -55,6 +57,7 @@ bool PendingCall::advance() noexcept {
       run_->abandon();
       operation_->give_up();
     }
+    go_on();
     if (run_->test()) {
       end();
       return false;
@@ -67,8 +70,17 @@ bool PendingCall::advance() noexcept {
   return run_ != nullptr;
 }
 
+bool PendingCall::advance() noexcept {
+  return go_on_as_this_call([] {});
+}
+
 bool PendingCall::test() {
-  if (operation_) mesh_.communicator().state().control->advance_detached();
+  if (operation_) {
+    auto& control = *mesh_.communicator().state().control;
+    control.advance_detached();
+    if (!watch_) watch_.emplace(control);
+    go_on_as_this_call([&] { run_->look(*watch_); });
+  }
   if (background_error_ || error_) wait();
   return !operation_;
 }
@@ -91,6 +103,11 @@ void PendingCall::fail() {
   try {
     run_.reset();
     operation_->fail();
+  } catch (const Doomed&) {
+    error_ = std::make_exception_ptr(
+        Error(std::string(operation_->name()) + ": given up with the call around it"));
+    operation_.reset();
+    throw;
   } catch (...) {
     error_ = std::current_exception();
     operation_.reset();

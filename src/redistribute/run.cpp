@@ -81,6 +81,10 @@ void Run::wait() {
   }
 }
 
+void Run::look(Watch& watch) {
+  if (exchange_) exchange_->look(watch);
+}
+
 void Run::abandon() {
   if (exchange_) exchange_->abandon();
 }

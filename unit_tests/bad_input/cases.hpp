@@ -25,6 +25,7 @@ using Call = std::function<void(const Given&)>;
 enum class Reach {
   all,         ///< all ranks throw, also if one alone is wrong
   cold,        ///< so they do where the call is new to them; else a rank may have left before
+  together,    ///< the call is made of several: one rank alone would be ahead of the others
   this_rank,   ///< a value is made: no other rank takes part
 };
 

@@ -42,7 +42,7 @@ std::vector<Case> local_map_cases() {
          local_map([](const Matrix& m, const Matrix&) { return m; }, like_input(0))(
              s.tensor, redistribute(s.tensor, uneven));
        },
-       Reach::cold, 2},
+       Reach::together, 2},
       {"local_map_on_another_mesh", mesh_mismatch, "local_map: expected all DTensors on mesh (",
        [](const Given& s) { local_map(turned(s.mesh), same, like_input(0))(s.tensor); }, Reach::all,
        2},

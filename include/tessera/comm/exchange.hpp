@@ -14,6 +14,9 @@
 namespace tessera {
 
 class Operation;
+namespace detail {
+class Watch;
+}
 
 /// Point-to-point messages that belong together: the data movement of one step of a plan, in one or
 /// more phases.
@@ -21,8 +24,8 @@ class Operation;
 /// They carry the tag of the innermost Operation, so that they only match messages of the same call.
 /// Between two ranks, messages match in the order in which they are posted. Sizes are 64-bit; zero
 /// bytes are never sent. Buffers must live until wait() or, when an exception passes, until the
-/// destructor, which cancels receives and completes sends (for at most 10 s: then the peers are
-/// taken for dead). One trace event is emitted at finish().
+/// destructor, which cancels receives and waits until the peers have taken what was sent to them
+/// (for the time limit; 1 s where a rank is taken for dead). One trace event is emitted at finish().
 class Exchange {
  public:
   /// `operation` has static storage; `group_size` is the number of ranks that take part.
@@ -40,6 +43,8 @@ class Exchange {
   /// Waits for all posted so far (spinning, then yielding). Errors: those of the call that it
   /// belongs to, see collectively(); MpiError.
   void wait();
+  /// Between two tests: what Watch::look does.
+  void look(detail::Watch& watch);
   /// Once all is complete: emits the event. Call it at most once, on every rank that takes part,
   /// also where it sent nothing.
   void finish();
@@ -55,6 +60,7 @@ class Exchange {
   void post(Byte* data, std::int64_t bytes, int rank, std::vector<Transfer>& transfers);
   bool test(std::vector<Transfer>& transfers, std::size_t& complete);
   void book();
+  void drain();
   std::vector<int> awaited() const;
 
   Communicator communicator_;
@@ -65,6 +71,7 @@ class Exchange {
   std::vector<Transfer> sends_;
   std::size_t received_ = 0;
   std::size_t sent_ = 0;
+  bool is_abandoned_ = false;
 };
 
 }  // namespace tessera

@@ -106,8 +106,11 @@ class Operation {
 
   /// For a doomed call in the background: tells the other ranks, then throws Doomed.
   [[noreturn]] void give_up();
-  /// For an exception that leaves messages under way: tells the other ranks at once.
+  /// For an exception that leaves messages under way: tells the other ranks at once that the call
+  /// fails; why, they learn by fail().
   void announce_failure();
+  /// The call fails because some rank may be dead.
+  bool has_timed_out() const;
 
   const char* name() const { return name_.text; }
   /// Other ranks have given this call up: it must fail.
@@ -122,14 +125,13 @@ class Operation {
 
   bool has_peers() const;
   detail::OperationId id() const;
-  void state_call(std::uint64_t arguments, const CallText& call);
+  bool state_call(std::uint64_t arguments, const CallText& call);
   void compare(const CallText& call);
   void doom(const detail::Call* conflict = nullptr);
   void join(const detail::Problem& problem, detail::Standing standing);
   void await_statements();
   detail::OperationId settled_as() const;
   detail::Problem settle();
-  void keep_agreement(const std::string& text);
   detail::Call call() const;
   detail::Statement own_statement(int receiver) const;
   std::int32_t messages(int rank, bool is_sent) const;
@@ -141,6 +143,7 @@ class Operation {
   int tag_;
   bool has_agreed_ = false;
   bool is_detached_ = false;
+  bool was_detached_ = false;
   CallText make_text_;  // while agree() runs
   Operation* outer_ = nullptr;
   std::vector<detail::DataMessage> messages_;  // lent by the log

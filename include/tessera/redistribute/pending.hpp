@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include <tessera/comm/detail/wait.hpp>
 #include <tessera/comm/operation.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/redistribute/redistributor.hpp>
@@ -58,6 +59,8 @@ class PendingCall {
   void begin(Move move);
   void rest();
   bool advance() noexcept;
+  template <class GoOn>
+  bool go_on_as_this_call(const GoOn& go_on) noexcept;
   void end();
   [[noreturn]] void fail();
 
@@ -66,6 +69,7 @@ class PendingCall {
   std::optional<Move> move_;
   std::shared_ptr<Scratch> scratch_;
   std::unique_ptr<Run> run_;
+  std::optional<Watch> watch_;
   std::exception_ptr background_error_;  ///< not yet settled with the other ranks
   std::exception_ptr error_;
 };
@@ -85,6 +89,14 @@ class Pending {
       : source_(std::make_shared<detail::ViewHolder<Source>>(source)),
         result_(result),
         call_(std::move(call)) {}
+  Pending(Pending&&) noexcept = default;
+  /// Waits for what it held.
+  Pending& operator=(Pending&& other) noexcept {
+    call_ = std::move(other.call_);
+    source_ = std::move(other.source_);
+    result_ = std::move(other.result_);
+    return *this;
+  }
 
   /// Whether the result is complete. Local. Errors: as wait().
   bool test() { return call_->test(); }

@@ -38,17 +38,27 @@ struct OperationLog {
   std::vector<int> ranks;  ///< of the communicator, by position
   int position;            ///< of this rank; -1 if it is not one of them
   std::string name;        ///< of the mesh, for messages
-  std::uint64_t next = 1;  ///< sequence number of the next call
+  std::uint64_t closed = 0;      ///< outermost calls on this group that are over
+  std::uint64_t generation = 1;  ///< 1 + `closed` of all groups that contain this one
+  std::uint64_t nested = 0;      ///< calls inside others in this generation
+  std::uint64_t begun = 0;       ///< sequence number of the newest call
+  std::vector<OperationLog*> parts = {};  ///< the groups within this one, itself included
   std::unordered_map<std::uint64_t, std::string> agreed = {};  ///< calls in words, by the
                                                                ///< fingerprints all have compared
   std::uint64_t epoch = 1;                                     ///< changes when `agreed` is emptied
 
   /// A call in words.
   std::string text_of(std::uint64_t fingerprint, const char* name) const;
-  std::array<PastCall, 64> past = {};
+  std::array<PastCall, 256> past = {};  ///< a ring
+  std::size_t oldest = 0;               ///< in it
   std::vector<DataMessage> spare = {};  ///< memory for the next call's list
 
   bool contains(int rank) const;
+  /// The number of the next call. Calls inside others are numbered within their outermost one, so
+  /// that all ranks go on alike after it, however far each has come in it.
+  std::uint64_t begin(bool is_outermost);
+  /// An outermost call is over.
+  void close();
 };
 
 /// A call that goes on while its caller does something else.
@@ -78,6 +88,8 @@ class Control {
   /// The log of a group, made at first use. Local.
   OperationLog& log(std::uint64_t key, std::span<const int> ranks, const std::string& name);
 
+  /// No message of a failed call is left to be received, and none of the channel to leave.
+  bool is_drained() const { return leftovers_.empty() && transfers_.empty(); }
   /// Receives and handles what has arrived: calls that others have given up are doomed. Local.
   void poll();
   /// Whether one of the blocking calls is doomed.
@@ -89,6 +101,8 @@ class Control {
   /// Tells `ranks` that this one waits for them in the innermost call.
   void query(std::span<const int> ranks);
   void send_round(int rank, std::int32_t round, OperationId id, std::uint64_t fingerprint);
+  /// Another rank has answered that all have compared this call's fingerprint before.
+  bool is_known_to_agree(OperationId id) const { return known_to_agree_.contains(id); }
   /// The fingerprint that `rank` sent in this round, once it has arrived.
   std::optional<std::uint64_t> take_round(int rank, std::int32_t round, OperationId id);
 
@@ -102,6 +116,7 @@ class Control {
   Operation* innermost = nullptr;    ///< of the blocking calls
   std::vector<Background> detached;  ///< in start order
   int tag_range;                     ///< number of tags for data
+  std::uint64_t calls_since_poll = 0;
 
  private:
   friend Operation;
@@ -112,8 +127,7 @@ class Control {
     MPI_Request request = MPI_REQUEST_NULL;
   };
   struct FailedCall {
-    OperationId id;
-    std::int32_t tag;
+    Statement statement;
     std::map<int, std::int32_t> received;
   };
   /// Messages with data that `rank` has sent for a call that failed.
@@ -126,16 +140,19 @@ class Control {
 
   void send(int rank, std::vector<std::byte> bytes);
   void handle(int rank, std::span<const std::byte> bytes);
-  void handle_query(int rank, OperationId id, std::uint64_t fingerprint);
+  void handle_query(int rank, OperationId id, std::uint64_t fingerprint, bool is_comparing);
+  void end(Operation& operation);
   void handle_statement(int rank, Statement statement);
   void handle_past(int rank, const Statement& statement);
   void handle_future(int rank, Statement statement);
   void send_statement(int rank, const Statement& statement);
-  void tell_completed(int rank, const OperationLog& log, const PastCall& past);
-  void tell_elsewhere(int rank, OperationId about);
+  void tell_completed(int rank, OperationId id, const PastCall& past);
+  void tell_elsewhere(int rank, OperationId about, const Operation& instead);
   void add_leftover(int rank, const Statement& statement, std::int32_t tag, std::int32_t received);
   void receive_leftovers();
 
+  const Statement* heard(OperationId about, int rank) const;
+  FailedCall* find_failed(OperationId id);
   Operation* find(OperationId id) const;
   Operation* outermost_doomed() const;
   bool has_begun(OperationId id) const;
@@ -149,7 +166,8 @@ class Control {
   std::list<Transfer> transfers_;
   std::map<Round, std::uint64_t> rounds_;
   std::map<OperationId, std::map<int, Statement>> statements_;
-  std::set<std::pair<OperationId, int>> told_;  ///< that this rank is elsewhere
+  std::set<std::tuple<OperationId, OperationId, int>> told_;  ///< where this rank is instead
+  std::set<OperationId> known_to_agree_;
   std::deque<FailedCall> failed_;
   std::deque<Leftover> leftovers_;
   bool is_advancing_ = false;

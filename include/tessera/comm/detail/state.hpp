@@ -41,6 +41,9 @@ std::shared_ptr<CommunicatorState> find_duplicate(MPI_Comm user);
 /// Hangs `state` on `user`: freed together with it, or at MPI_Finalize.
 void attach(MPI_Comm user, const std::shared_ptr<CommunicatorState>& state);
 
+/// The control channels of all duplicates that were not freed.
+std::vector<Control*> live_controls();
+
 /// Frees the duplicate and the communicators made from it. Does nothing the second time.
 void release(CommunicatorState& state) noexcept;
 

@@ -42,6 +42,7 @@ struct Problem {
 enum class Standing : std::uint8_t {
   inside,     ///< called it, and cannot complete it
   failed,     ///< called it, and met a problem of its own
+  leaving,    ///< as failed; what the problem is follows
   elsewhere,  ///< has not called it, and is in another call
   completed,  ///< has left it, with success
   abandoned,  ///< left it because a call around it failed: nobody will come to it
@@ -64,7 +65,6 @@ struct Statement {
   Standing standing = Standing::inside;
   Call call;  ///< of the sender: the one this is about, or where it is instead
   Problem problem = {};
-  bool has_agreed = false;    ///< the ranks have compared the sender's fingerprint
   OperationId conflict = {};  ///< call of another rank that excludes this one; all zero if none
   std::int32_t tag = 0;       ///< of the messages with data
   std::int32_t messages = 0;  ///< sent to the receiver under `tag`

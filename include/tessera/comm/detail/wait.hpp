@@ -24,7 +24,12 @@ class Watch {
   /// leaves. Throws Doomed where the call is given up, Timeout outside of calls.
   template <class Awaited, class Abandon>
   void pause(const Awaited& awaited, const Abandon& abandon) {
-    if (!backoff_.pause() || ++turns_ % turns_between_looks != 0) return;
+    if (backoff_.pause() && ++turns_ % turns_between_looks == 0) look(awaited, abandon);
+  }
+
+  /// What pause() does at some of its turns, for callers that do other things between tests.
+  template <class Awaited, class Abandon>
+  void look(const Awaited& awaited, const Abandon& abandon) {
     const auto action = next_action();
     if (action == Action::query) query(awaited());
     if (action == Action::give_up || action == Action::time_out) {
@@ -32,6 +37,9 @@ class Watch {
       give_up(action == Action::time_out);
     }
   }
+
+  /// Something has arrived: the time begins anew.
+  void restart() { start_ = 0; }
 
  private:
   enum class Action { go_on, query, give_up, time_out };

@@ -26,6 +26,8 @@ class Run {
   bool test();
   /// Goes on to the end.
   void wait();
+  /// Between two tests, see Watch::look.
+  void look(Watch& watch);
   /// Nothing is received any more.
   void abandon();
 
