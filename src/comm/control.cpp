@@ -82,9 +82,13 @@ void Control::forget_agreements() {
   }
 }
 
-void Control::close() noexcept {
+void Control::finish_detached() noexcept {
   const double end = seconds() + 10;
   for (Backoff backoff(true); advance_detached() && seconds() < end;) backoff.pause();
+}
+
+void Control::close() noexcept {
+  finish_detached();
   for (auto& [bytes, request] : transfers_) {
     if (drain({&request, 1}, 0.1)) continue;
     MPI_Cancel(&request);

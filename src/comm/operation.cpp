@@ -295,7 +295,8 @@ Problem Operation::settle() {
     for (auto& heard : all) heard.rank = court.ranks[static_cast<std::size_t>(heard.rank)];
     std::ranges::sort(all, {}, &detail::Heard::rank);
   }
-  const auto result = verdict(name_.text, court, matter.sequence, control.options.timeout, all);
+  const auto result = verdict(name_.text, court, control.options.timeout, all);
+  if (result.kind == detail::ErrorKind::timeout) tell_those_who_come_late(result, all);
   for (const auto& [rank, statement] : all)
     if (statement && statement->call.id != id() && !control.has_begun(statement->call.id))
       control.skip(statement->call);
@@ -303,6 +304,18 @@ Problem Operation::settle() {
     control.skip(*failure_->conflict);
   control.settled_by_ = is_whole ? log_->key : 0;
   return result;
+}
+
+void Operation::tell_those_who_come_late(const Problem& problem,
+                                         const std::vector<detail::Heard>& all) {
+  failure_->problem = problem;
+  for (const auto& heard : all) {
+    if (heard.statement) continue;
+    const int rank = log_->ranks[static_cast<std::size_t>(heard.rank)];
+    auto statement = own_statement(rank);
+    statement.messages = 0;  // they are known already
+    log_->control.send_statement(rank, statement);
+  }
 }
 
 void Operation::fail() {

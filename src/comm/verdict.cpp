@@ -52,16 +52,19 @@ Problem first_error(const All& all) {
   return {first.kind, text};
 }
 
-Problem missing_ranks(const char* function, const OperationLog& log, std::uint64_t sequence,
-                      double timeout, const All& all) {
+Problem missing_ranks(const char* function, const OperationLog& log, double timeout,
+                      const All& all) {
+  // Who comes late is told what the others threw.
+  for (const auto& heard : those(all, has_timed_out))
+    if (!heard.statement->problem.text.empty()) return heard.statement->problem;
   const auto missing = those(all, [](const Heard& heard) { return !was_heard(heard); });
   std::vector<int> ranks;
   for (const auto& heard : missing) ranks.push_back(heard.rank);
   const auto whom = ranks.empty() ? std::string("messages")
                                   : fmt::format("mesh rank{} {}", ranks.size() > 1 ? "s" : "",
                                                 fmt::join(ranks, ", "));
-  return {ErrorKind::timeout, fmt::format("{}: waited {:g} s for {} of mesh {}, in its call {}",
-                                          function, timeout, whom, log.name, sequence)};
+  return {ErrorKind::timeout,
+          fmt::format("{}: waited {:g} s for {} of mesh {}", function, timeout, whom, log.name)};
 }
 
 bool is_same_call(const Call& a, const Call& b) {
@@ -110,11 +113,10 @@ ErrorKind kind_of(const Error& error) {
 
 }  // namespace
 
-Problem verdict(const char* function, const OperationLog& log, std::uint64_t sequence,
-                double timeout, const All& all) {
+Problem verdict(const char* function, const OperationLog& log, double timeout, const All& all) {
   if (std::ranges::any_of(all, has_error)) return first_error(all);
   if (std::ranges::any_of(all, has_timed_out))
-    return missing_ranks(function, log, sequence, timeout, all);
+    return missing_ranks(function, log, timeout, all);
   return different_calls(log, all);
 }
 

@@ -33,7 +33,24 @@ void PendingCall::begin(Move move) {
   rest();
 }
 
+namespace {
+
+/// Kernels cannot unpack after Kokkos' end: what is pending then is completed before.
+void complete_at_finalize() {
+  static const bool is_registered = [] {
+    Kokkos::push_finalize_hook([] {
+      if (!comm::is_usable()) return;
+      for (auto* control : live_controls()) control->finish_detached();
+    });
+    return true;
+  }();
+  static_cast<void>(is_registered);
+}
+
+}  // namespace
+
 void PendingCall::rest() {
+  complete_at_finalize();
   operation_->detach(this, [](void* self) { return static_cast<PendingCall*>(self)->advance(); });
 }
 

@@ -17,6 +17,7 @@ namespace tessera {
 
 namespace detail {
 class Control;
+struct Heard;
 struct OperationLog;
 
 /// A message with data of a call under way.
@@ -132,6 +133,8 @@ class Operation {
   void await_statements();
   detail::OperationId settled_as() const;
   detail::Problem settle();
+  void tell_those_who_come_late(const detail::Problem& problem,
+                                const std::vector<detail::Heard>& all);
   detail::Call call() const;
   detail::Statement own_statement(int receiver) const;
   std::int32_t messages(int rank, bool is_sent) const;

@@ -108,6 +108,8 @@ class Control {
 
   /// Ranks compare calls: there is something to hear.
   bool is_listening() const { return options.level != Agreement::none; }
+  /// Lets all of them come to their end, for at most 10 s.
+  void finish_detached() noexcept;
   /// Lets calls in the background go on, in start order, and returns whether any has more to do.
   bool advance_detached();
 
@@ -182,8 +184,8 @@ struct Heard {
 };
 
 /// What all ranks throw, from what was heard of them, by rank.
-Problem verdict(const char* function, const OperationLog& log, std::uint64_t sequence,
-                double timeout, const std::vector<Heard>& all);
+Problem verdict(const char* function, const OperationLog& log, double timeout,
+                const std::vector<Heard>& all);
 
 /// The problem that an exception is.
 Problem problem_of(const std::exception_ptr& exception);

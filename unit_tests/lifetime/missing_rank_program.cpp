@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A rank that does not come: the others throw Timeout, which names the function and the rank, when
+// the time limit is over. Arguments: dead or late, the rank that stays away, the number of calls
+// before that, the number of columns.
+//
+// dead: it kills itself; the others print what they threw and leave without MPI_Finalize.
+// late: it comes when the others have thrown; then all call again.
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include <Kokkos_Core.hpp>
+#include <mpi.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tessera/tessera.hpp>
+
+namespace {
+
+using namespace tessera;
+using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+using Clock = std::chrono::steady_clock;
+
+constexpr double time_limit = 2;
+constexpr double at_most_longer = 1.5;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Turns rows to columns and back, `calls` times.
+void turn(DTensor<Matrix>& tensor, int calls) {
+  for (int i = 0; i < calls; ++i) {
+    const Placement target = tensor.placements()[0] == Placement(Shard(0)) ? Shard(1) : Shard(0);
+    tensor = redistribute(tensor, {target});
+  }
+}
+
+/// The message of the Timeout that comes within the limit; otherwise what happened instead.
+std::string timeout_of(DTensor<Matrix>& tensor) {
+  const auto start = Clock::now();
+  try {
+    turn(tensor, 1);
+  } catch (const Timeout& error) {
+    const double waited = seconds_since(start);
+    if (waited < time_limit + at_most_longer) return error.what();
+    return "after " + std::to_string(waited) + " s: " + error.what();
+  } catch (const std::exception& error) {
+    return std::string("another error: ") + error.what();
+  }
+  return "no error";
+}
+
+std::string expected_of(int missing) {
+  return "redistribute: waited 2 s for mesh rank " + std::to_string(missing) + " of mesh (4)";
+}
+
+/// Goes on as a child. The launcher, which would end the job of a rank that dies, sees the parent.
+void hide_from_launcher() {
+  const auto child = fork();
+  if (child == 0) return;
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  _exit(0);
+}
+
+int survive(DTensor<Matrix>& tensor, int calls, bool is_missing, int missing) {
+  if (is_missing) {
+    turn(tensor, calls);
+    std::raise(SIGKILL);
+  }
+  turn(tensor, calls);
+  const auto message = timeout_of(tensor);
+  const bool is_right = message.starts_with(expected_of(missing));
+  std::printf("%s: %s\n", is_right ? "right" : "wrong", message.c_str());
+  std::fflush(stdout);
+  _exit(0);
+}
+
+/// What rank `root` has.
+std::string text_of(const std::string& text, int root) {
+  std::array<char, 512> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%s", text.c_str());
+  MPI_Bcast(buffer.data(), static_cast<int>(buffer.size()), MPI_CHAR, root, MPI_COMM_WORLD);
+  return buffer.data();
+}
+
+/// The late rank throws what the others have thrown, unless it needs nothing more from them.
+int wait_for_late(DTensor<Matrix>& tensor, int calls, bool is_missing, int missing) {
+  turn(tensor, calls);
+  const auto before = tensor;
+  if (is_missing)
+    std::this_thread::sleep_for(std::chrono::duration<double>(time_limit + at_most_longer));
+  const auto message = timeout_of(tensor);
+  tensor = before;
+  turn(tensor, 3);
+  const auto whole = full_tensor(tensor);
+  const auto others = text_of(message, missing == 0 ? 1 : 0);
+
+  const bool is_named = others.starts_with(expected_of(missing));
+  const bool is_same = message == others || (is_missing && message == "no error");
+  const bool is_right = whole(tensor.shape()[0] - 1, 1) == 1.0;
+  if (!is_named || !is_same || !is_right)
+    std::printf("%s threw \"%s\", the others \"%s\"; afterwards %s\n",
+                is_missing ? "late" : "waiting", message.c_str(), others.c_str(),
+                is_right ? "right" : "wrong");
+  return is_named && is_same && is_right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 5) return 2;
+  setenv("TESSERA_TIMEOUT", "2", 1);
+  if (argv[1] == std::string("dead")) hide_from_launcher();
+  const ScopeGuard guard(argc, argv);
+  const std::string mode = argv[1];
+  const int missing = std::atoi(argv[2]);
+  const int calls = std::atoi(argv[3]);
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const auto mesh = init_device_mesh(MPI_COMM_WORLD, {size});
+  auto tensor = ones<Matrix>(mesh, {Shard(0)}, {2 * size, std::atoi(argv[4])});
+  const bool is_missing = mesh.rank() == missing;
+  return mode == "dead" ? survive(tensor, calls, is_missing, missing)
+                        : wait_for_late(tensor, calls, is_missing, missing);
+}

@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include <tessera/redistribute/collectives.hpp>
+
+#include "../support/errors.hpp"
+#include "../support/meshes.hpp"
+#include "../support/tensors.hpp"
+
+namespace tessera::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Long enough that no message travels before its receiver asks for it.
+const Extents many{3, 100'000};
+
+DeviceMesh everyone() {
+  return mesh_of({world_size()});
+}
+
+Matrix constant(double value, const Extents& shape = many) {
+  const auto view = detail::allocate<Matrix>(shape, "constant");
+  Kokkos::deep_copy(view, value);
+  return view;
+}
+
+std::string wrong_constant(const Matrix& view, double value, const Extents& shape = many) {
+  return wrong_whole(view, shape, [&](const Extents&) { return value; });
+}
+
+Pending<Matrix> start_sum(const Matrix& mine, const DeviceMesh& mesh) {
+  return all_reduce_async(mine, ReduceOp::sum, mesh, 0);
+}
+
+bool is_same_everywhere(const std::string& text) {
+  const auto hash = static_cast<unsigned long>(std::hash<std::string>()(text));
+  unsigned long smallest = 0;
+  unsigned long largest = 0;
+  MPI_Allreduce(&hash, &smallest, 1, MPI_UNSIGNED_LONG, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&hash, &largest, 1, MPI_UNSIGNED_LONG, MPI_MAX, MPI_COMM_WORLD);
+  return smallest == largest;
+}
+
+TEST(Pending, destroyed_waits_so_that_others_get_their_data) {
+  const auto mesh = everyone();
+  const int n = mesh.size();
+  for (int lazy = 0; lazy < n; ++lazy) {
+    const auto mine = constant(lazy + 1);
+    std::string wrong;
+
+    {
+      auto pending = start_sum(mine, mesh);
+      if (mesh.rank() != lazy) wrong = wrong_constant(pending.wait(), n * (lazy + 1));
+    }
+    const auto after = all_reduce(mine, ReduceOp::max, mesh, 0);
+
+    EXPECT_EQ(wrong, "");
+    EXPECT_EQ(wrong_constant(after, lazy + 1), "");
+  }
+}
+
+TEST(Pending, keeps_its_views_until_it_is_destroyed) {
+  const auto mesh = everyone();
+  const auto mine = constant(1);
+
+  int count_while_pending = 0;
+  {
+    const auto pending = start_sum(mine, mesh);
+    count_while_pending = mine.use_count();
+  }
+
+  EXPECT_GT(count_while_pending, 1);
+  EXPECT_EQ(mine.use_count(), 1);
+}
+
+TEST(Pending, needs_no_other_handles_of_its_views) {
+  const auto mesh = everyone();
+  std::vector<Matrix> others;
+
+  auto pending = start_sum(constant(2), mesh);
+  for (int i = 0; i < 4; ++i) others.push_back(constant(-1));
+  const auto sum = pending.wait();
+
+  EXPECT_EQ(wrong_constant(sum, 2 * mesh.size()), "");
+}
+
+TEST(Pending, of_a_const_unmanaged_view_gives_one_that_can_be_written) {
+  using Const = Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace,
+                             Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  const auto mesh = everyone();
+  const auto memory = constant(3);
+
+  const auto sum = all_reduce_async(Const(memory), ReduceOp::sum, mesh, 0).wait();
+
+  static_assert(!std::is_const_v<decltype(sum)::value_type>);
+  EXPECT_EQ(wrong_constant(sum, 3 * mesh.size()), "");
+}
+
+TEST(Pending, gives_the_same_result_at_every_wait) {
+  const auto mesh = everyone();
+  auto pending = start_sum(constant(1), mesh);
+
+  const auto first = pending.wait();
+  const auto second = pending.wait();
+
+  EXPECT_EQ(first.data(), second.data());
+  EXPECT_TRUE(pending.test());
+}
+
+TEST(Pending, can_be_moved) {
+  static_assert(!std::is_copy_constructible_v<Pending<Matrix>>);
+  const auto mesh = everyone();
+  auto first = start_sum(constant(1), mesh);
+
+  auto second = std::move(first);
+  std::vector<Pending<Matrix>> several;
+  several.push_back(start_sum(constant(2), mesh));
+  several.push_back(std::move(second));
+
+  EXPECT_EQ(wrong_constant(several[1].wait(), mesh.size()), "");
+  EXPECT_EQ(wrong_constant(several[0].wait(), 2 * mesh.size()), "");
+}
+
+TEST(Pending, replaced_by_another_ends_before_its_views_go) {
+  const auto mesh = everyone();
+  std::string wrong;
+
+  auto first = start_sum(constant(1), mesh);
+  auto second = start_sum(constant(5), mesh);
+  if (mesh.rank() == 0)
+    first = std::move(second);
+  else
+    wrong =
+        wrong_constant(first.wait(), mesh.size()) + wrong_constant(second.wait(), 5 * mesh.size());
+  if (mesh.rank() == 0) wrong = wrong_constant(first.wait(), 5 * mesh.size());
+
+  EXPECT_EQ(wrong, "");
+}
+
+/// What one rank does otherwise than the others.
+struct Mistake {
+  const char* name;
+  std::function<Pending<Matrix>(bool is_wrong, const DeviceMesh& mesh)> start;
+  const char* text;
+};
+
+/// Enough that every rank gets elements from every other: a rank that needs nobody throws nothing.
+const Extents& few() {
+  static const Extents result{2 * world_size(), 2 * world_size()};
+  return result;
+}
+
+const std::vector<Mistake> mistakes{
+    {"another tensor dim of all_gather",
+     [](bool is_wrong, const DeviceMesh& mesh) {
+       return all_gather_async(constant(1, few()), is_wrong ? 1 : 0, mesh, 0);
+     },
+     "all_gather: expected the same call on every rank"},
+    {"another op",
+     [](bool is_wrong, const DeviceMesh& mesh) {
+       return all_reduce_async(constant(1, few()), is_wrong ? ReduceOp::max : ReduceOp::sum, mesh,
+                               0);
+     },
+     "all_reduce: expected the same call on every rank"},
+    {"another op with long messages",
+     [](bool is_wrong, const DeviceMesh& mesh) {
+       return all_reduce_async(constant(1), is_wrong ? ReduceOp::max : ReduceOp::sum, mesh, 0);
+     },
+     "all_reduce: expected the same call on every rank"},
+    {"other extents of all_reduce",
+     [](bool is_wrong, const DeviceMesh& mesh) {
+       return all_reduce_async(constant(1, {few()[0] + (is_wrong ? 1 : 0), 4}), ReduceOp::sum, mesh,
+                               0);
+     },
+     "all_reduce: expected the same call on every rank"},
+    {"other extents of all_gather",
+     [](bool is_wrong, const DeviceMesh& mesh) {
+       return all_gather_async(constant(1, {4, is_wrong ? 5 : 4}), 0, mesh, 0);
+     },
+     "the same extent of tensor dim 1 on mesh ranks"},
+    {"another split dim of all_to_all",
+     [](bool is_wrong, const DeviceMesh& mesh) {
+       return all_to_all_async(constant(1, few()), is_wrong ? 0 : 1, 0, mesh, 0);
+     },
+     "all_to_all: expected the same call on every rank"},
+    {"another function",
+     [](bool is_wrong, const DeviceMesh& mesh) {
+       return is_wrong ? reduce_scatter_async(constant(1, few()), ReduceOp::sum, 0, mesh, 0)
+                       : all_reduce_async(constant(1, few()), ReduceOp::sum, mesh, 0);
+     },
+     ": expected the same call on every rank"},
+    {"a tensor dim out of range",
+     [](bool is_wrong, const DeviceMesh& mesh) {
+       return reduce_scatter_async(constant(1, few()), ReduceOp::sum, is_wrong ? 2 : 0, mesh, 0);
+     },
+     "reduce_scatter: "},
+    {"an unknown mesh dim",
+     [](bool is_wrong, const DeviceMesh& mesh) {
+       return all_reduce_async(constant(1, few()), ReduceOp::sum, mesh, is_wrong ? "nowhere" : "x");
+     },
+     "nowhere"},
+};
+
+DeviceMesh everyone_along_x() {
+  return mesh_of({world_size()}, {"x"});
+}
+
+/// Every call that `mistake` mixes up is known to the ranks: they compare nothing when it is made.
+void learn(const Mistake& mistake, const DeviceMesh& mesh) {
+  for (const bool is_wrong : {false, true}) {
+    try {
+      mistake.start(is_wrong, mesh).wait();
+    } catch (const InvalidArgument&) {
+      continue;
+    }
+  }
+}
+
+TEST(PendingMistake, of_one_rank_is_thrown_by_all_and_the_next_call_works) {
+  if (world_size() == 1) return;
+  const auto mesh = everyone_along_x();
+  for (const bool is_known : {false, true})
+    for (const auto& mistake : mistakes)
+      for (const int wrong_rank : {0, mesh.size() - 1}) {
+        if (is_known) learn(mistake, mesh);
+
+        const auto message = message_of<InvalidArgument>(
+            [&] { mistake.start(mesh.rank() == wrong_rank, mesh).wait(); });
+        const auto sum = all_reduce(constant(1, few()), ReduceOp::sum, mesh, 0);
+        const bool is_same = is_same_everywhere(message);
+
+        EXPECT_THAT(message, HasSubstr(mistake.text)) << mistake.name;
+        EXPECT_TRUE(is_same) << mistake.name << ": " << message;
+        EXPECT_EQ(wrong_constant(sum, mesh.size(), few()), "") << mistake.name;
+      }
+}
+
+TEST(PendingMistake, leaves_calls_alone_that_were_started_before) {
+  if (world_size() == 1) return;
+  const auto mesh = everyone_along_x();
+  for (const bool is_known : {false, true})
+    for (const auto& mistake : mistakes) {
+      if (is_known) learn(mistake, mesh);
+      auto before = start_sum(constant(1), mesh);
+
+      const auto message =
+          message_of<InvalidArgument>([&] { mistake.start(mesh.rank() == 1, mesh).wait(); });
+      const auto sum = before.wait();
+
+      EXPECT_THAT(message, HasSubstr(mistake.text)) << mistake.name;
+      EXPECT_EQ(wrong_constant(sum, mesh.size()), "") << mistake.name;
+    }
+}
+
+TEST(PendingMistake, is_thrown_at_every_wait) {
+  if (world_size() == 1) return;
+  const auto mesh = everyone_along_x();
+  const auto& mistake = mistakes[1];
+  learn(mistake, mesh);
+  auto pending = mistake.start(mesh.rank() == 0, mesh);
+
+  const auto first = message_of<InvalidArgument>([&] { pending.wait(); });
+  const auto second = message_of<InvalidArgument>([&] { pending.wait(); });
+  const auto tested = message_of<InvalidArgument>([&] { pending.test(); });
+
+  EXPECT_THAT(first, HasSubstr(mistake.text));
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(first, tested);
+}
+
+TEST(PendingMistake, that_nobody_waits_for_does_not_disturb_the_next_call) {
+  if (world_size() == 1) return;
+  const auto mesh = everyone_along_x();
+  for (const auto& mistake : mistakes) {
+    learn(mistake, mesh);
+
+    message_of<InvalidArgument>([&] { mistake.start(mesh.rank() == 0, mesh); });
+    const auto sum = all_reduce(constant(1, few()), ReduceOp::sum, mesh, 0);
+
+    EXPECT_EQ(wrong_constant(sum, mesh.size(), few()), "") << mistake.name;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
