@@ -23,6 +23,8 @@ namespace {
 /// within 100 ms and a little; the others may be computing.
 constexpr double hearing_seconds = 0.7;
 constexpr std::size_t most_agreed = 4096;
+
+thread_local std::exception_ptr common_exception;
 /// The channel is emptied now and then also on ranks that never wait long.
 constexpr std::uint64_t calls_between_polls = 256;
 
@@ -318,10 +320,20 @@ void Operation::tell_those_who_come_late(const Problem& problem,
   }
 }
 
+void detail::note_common_exception() {
+  common_exception = std::current_exception();
+}
+
 void Operation::fail() {
   const auto thrown = std::current_exception();
   if (!has_peers()) std::rethrow_exception(thrown);
   auto& control = log_->control;
+  if (thrown == common_exception) {
+    common_exception = nullptr;
+    control.settled_ = thrown;
+    control.settled_by_ = log_->key;
+    std::rethrow_exception(thrown);
+  }
   auto own = detail::problem_of(thrown);
   if (own.kind == detail::ErrorKind::other) own.text = std::string(name()) + ": " + own.text;
   const bool is_own = own.kind != detail::ErrorKind::none;

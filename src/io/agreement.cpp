@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/comm/operation.hpp>
 #include <tessera/io/detail/agreement.hpp>
 
 namespace tessera::detail {
@@ -11,7 +12,7 @@ void throw_error_of_first(const Group& group, std::string error, const char* ope
   if (length == 0) return;
   error.resize(length);
   broadcast(group, std::as_writable_bytes(std::span(error)), 0, TraceKind::agreement, operation);
-  throw IoError(error);
+  common([&] { require<IoError>(false, error); });
 }
 
 }  // namespace tessera::detail

@@ -149,7 +149,7 @@ NpyHeader header_for(Operation& operation, const std::string& path, const Device
   };
   operation.agree_always(arguments, call);
   const auto header = read_on_first_rank(path, mesh, "read_npy");
-  require_convertible(path, header, tensor_dims, type);
+  common([&] { require_convertible(path, header, tensor_dims, type); });
   return header;
 }
 

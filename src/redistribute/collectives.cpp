@@ -60,10 +60,12 @@ std::pair<DTensorSpec, DTensorSpec> chunk_specs(const DeviceMesh& mesh, const DT
   const auto d = static_cast<std::size_t>(tensor_dim);
   const bool are_alike =
       joined.boundaries()[d].empty() && joined.shape()[d] == local_shape[d] * mesh.size();
-  require(are_alike, [&] {
-    return fmt::format(
-        "all_to_all: expected Views of equal extents where split_dim is concat_dim, got {}",
-        to_string(joined));
+  common([&] {
+    require(are_alike, [&] {
+      return fmt::format(
+          "all_to_all: expected Views of equal extents where split_dim is concat_dim, got {}",
+          to_string(joined));
+    });
   });
   Extents shape{mesh.size()};
   for (const auto extent : local_shape) shape.push_back(extent);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <tessera/comm/collectives.hpp>
+#include <tessera/comm/operation.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/tensor/from_local.hpp>
 
@@ -88,6 +89,31 @@ Extents shape_of(const PieceInfo& info) {
   return std::vector<std::int64_t>(info.extents.begin(), info.extents.begin() + info.tensor_dims);
 }
 
+/// Throws unless all pieces are of one type and, where `spec` is given, of the shapes it says.
+void require_pieces(const DeviceMesh& mesh, const DTensorSpec* spec,
+                    const std::vector<PieceInfo>& all) {
+  for (int rank = 0; rank < mesh.size(); ++rank) {
+    const auto& other = all[static_cast<std::size_t>(rank)];
+    require(other.type == all[0].type && other.tensor_dims == all[0].tensor_dims, [&] {
+      return fmt::format(
+          "from_local: expected one element type and number of dims, got {}-d {} on mesh rank 0 "
+          "and {}-d {} on mesh rank {}",
+          all[0].tensor_dims, to_string(all[0].type), other.tensor_dims, to_string(other.type),
+          rank);
+    });
+    if (spec == nullptr) continue;
+    const auto expected = spec->piece(mesh.layout().coordinate(rank)).shape;
+    require(
+        shape_of(other) == expected || (product(shape_of(other)) == 0 && product(expected) == 0),
+        [&] {
+          return fmt::format(
+              "from_local: expected a local View of shape {} on mesh rank {}, the piece of {}, got "
+              "{}",
+              to_string(expected), rank, to_string(*spec), to_string(shape_of(other)));
+        });
+  }
+}
+
 }  // namespace
 
 std::string FromLocalCall::operator()() const {
@@ -141,14 +167,16 @@ std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
       all_gather(mesh.group(), std::as_bytes(std::span(mine)), TraceKind::metadata, operation);
   std::vector<PieceInfo> all(bytes.size() / sizeof(PieceInfo));
   std::memcpy(all.data(), bytes.data(), bytes.size());
-  std::vector<DTensorSpec> result;
-  for (std::size_t i = 0; i < placements.size(); ++i) {
-    std::vector<Extents> shapes;
-    for (std::size_t k = i; k < all.size(); k += placements.size())
-      shapes.push_back(shape_of(all[k]));
-    result.push_back(infer_spec(mesh.layout(), placements[i], shapes));
-  }
-  return result;
+  return common([&] {
+    std::vector<DTensorSpec> result;
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+      std::vector<Extents> shapes;
+      for (std::size_t k = i; k < all.size(); k += placements.size())
+        shapes.push_back(shape_of(all[k]));
+      result.push_back(infer_spec(mesh.layout(), placements[i], shapes));
+    }
+    return result;
+  });
 }
 
 void require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
@@ -165,26 +193,7 @@ void check_pieces(const DeviceMesh& mesh, const DTensorSpec* spec, ElementType t
                   const Extents& local_shape) {
   const auto all =
       all_gather_value(mesh.group(), piece_info(type, local_shape), TraceKind::metadata, operation);
-  for (int rank = 0; rank < mesh.size(); ++rank) {
-    const auto& other = all[static_cast<std::size_t>(rank)];
-    require(other.type == all[0].type && other.tensor_dims == all[0].tensor_dims, [&] {
-      return fmt::format(
-          "from_local: expected one element type and number of dims, got {}-d {} on mesh rank 0 "
-          "and {}-d {} on mesh rank {}",
-          all[0].tensor_dims, to_string(all[0].type), other.tensor_dims, to_string(other.type),
-          rank);
-    });
-    if (spec == nullptr) continue;
-    const auto expected = spec->piece(mesh.layout().coordinate(rank)).shape;
-    require(
-        shape_of(other) == expected || (product(shape_of(other)) == 0 && product(expected) == 0),
-        [&] {
-          return fmt::format(
-              "from_local: expected a local View of shape {} on mesh rank {}, the piece of {}, got "
-              "{}",
-              to_string(expected), rank, to_string(*spec), to_string(shape_of(other)));
-        });
-  }
+  common([&] { require_pieces(mesh, spec, all); });
 }
 
 void check_replicas(const DeviceMesh& mesh, const DTensorSpec& spec,
@@ -199,11 +208,13 @@ void check_replicas(const DeviceMesh& mesh, const DTensorSpec& spec,
   const bool is_same = std::ranges::equal(expected, row_major_piece);
   const auto same =
       all_gather_value(mesh.group(), static_cast<char>(is_same), TraceKind::metadata, operation);
-  const auto differing = std::ranges::find(same, 0);
-  require(differing == same.end(), [&] {
-    return fmt::format(
-        "from_local: expected replicas equal to coordinate 0's, got other values on mesh rank {}",
-        differing - same.begin());
+  common([&] {
+    const auto differing = std::ranges::find(same, 0);
+    require(differing == same.end(), [&] {
+      return fmt::format(
+          "from_local: expected replicas equal to coordinate 0's, got other values on mesh rank {}",
+          differing - same.begin());
+    });
   });
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <tessera/comm/collectives.hpp>
+#include <tessera/comm/operation.hpp>
 #include <tessera/error/error.hpp>
 
 namespace tessera {
@@ -36,7 +37,8 @@ std::optional<std::string> agree_on_error(const Group& group, const std::string&
 template <std::derived_from<Error> E>
 void throw_together(const Group& group, const std::string& mine, const char* operation,
                     const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  if (const auto error = agree_on_error(group, mine, operation)) throw E(*error, file, line);
+  const auto error = agree_on_error(group, mine, operation);
+  detail::common([&] { require<E>(!error, [&] { return *error; }, file, line); });
 }
 
 namespace detail {

@@ -153,6 +153,25 @@ class Operation {
   std::unique_ptr<Failure> failure_;
 };
 
+namespace detail {
+
+/// For common(): the exception that passes is thrown by all ranks.
+void note_common_exception();
+
+/// Runs checks of what all ranks know alike, from messages that each has received in full: what they
+/// throw is thrown by all, who need not ask one another.
+template <class Check>
+auto common(const Check& check) {
+  try {
+    return check();
+  } catch (...) {
+    note_common_exception();
+    throw;
+  }
+}
+
+}  // namespace detail
+
 /// Runs body(operation): a collective call on the group of `log`.
 ///
 /// An exception on one rank is thrown by every rank that cannot complete the call without it: the

@@ -49,8 +49,11 @@ auto distribute_tensor(const Execution& execution, const V& view, const DeviceMe
     auto shape = own_shape;
     if (!options.each_rank && mesh.coordinate())
       shape = shape_on(mesh, options.src_rank, shape, label);
-    const DTensorSpec target(mesh.layout(), placements, shape, {}, operation.name());
-    require_representable<Result>(target, operation.name());
+    const auto target = common([&] {
+      DTensorSpec spec(mesh.layout(), placements, shape, {}, operation.name());
+      require_representable<Result>(spec, operation.name());
+      return spec;
+    });
     auto result = allocate_dtensor<Result>(mesh, target, label);
     if (!mesh.coordinate()) return result;
     auto source = array_ref(view);

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What the agreement on a call costs where the ranks know it: instructions per call, and messages.
+// Run it on two or more ranks; each repeats a fixed number of times, so that all stay together.
+#include <optional>
+
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <benchmark/benchmark.h>
+
+#include <tessera/tessera.hpp>
+
+namespace {
+
+using namespace tessera;
+
+/// Counts this process' instructions outside of the kernel, where the system lets it.
+class Instructions {
+ public:
+  Instructions() {
+    perf_event_attr what{};
+    what.size = sizeof what;
+    what.type = PERF_TYPE_HARDWARE;
+    what.config = PERF_COUNT_HW_INSTRUCTIONS;
+    what.exclude_kernel = 1;
+    what.exclude_hv = 1;
+    file_ = static_cast<int>(syscall(SYS_perf_event_open, &what, 0, -1, -1, 0));
+  }
+  ~Instructions() {
+    if (file_ >= 0) close(file_);
+  }
+  Instructions(const Instructions&) = delete;
+  Instructions& operator=(const Instructions&) = delete;
+
+  std::optional<double> count() const {
+    std::uint64_t value = 0;
+    if (file_ < 0 || read(file_, &value, sizeof value) != ssize_t{sizeof value}) return {};
+    return static_cast<double>(value);
+  }
+
+ private:
+  int file_ = -1;
+};
+
+const DeviceMesh& world() {
+  static const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  return mesh;
+}
+
+/// All that a call of redistribute does for the agreement, and nothing else.
+void agreement_on_a_known_call(benchmark::State& state) {
+  auto* const calls = world().calls();
+  const auto text = [] { return std::string("a call"); };
+  AgreedCall last;
+  Operation(calls, "known").agree(1, text, last);
+  int messages = 0;
+  const TraceScope scope([&](const TraceEvent&) { ++messages; });
+  const Instructions instructions;
+  const auto before = instructions.count();
+  for (auto _ : state) {
+    Operation operation(calls, "known");
+    operation.agree(1, text, last);
+    benchmark::DoNotOptimize(operation.tag());
+  }
+  const auto after = instructions.count();
+  if (before && after)
+    state.counters["instructions"] = (*after - *before) / static_cast<double>(state.iterations());
+  state.counters["messages"] = messages;
+}
+BENCHMARK(agreement_on_a_known_call)->Iterations(200000);
+
+void agreement_on_a_new_call(benchmark::State& state) {
+  const auto text = [] { return std::string("a call"); };
+  for (auto _ : state) Operation(world().calls(), "new").agree_always(1, text);
+}
+BENCHMARK(agreement_on_a_new_call)->Iterations(2000);
+
+/// For ranks other than 0.
+class Silent : public benchmark::BenchmarkReporter {
+  bool ReportContext(const Context&) override { return true; }
+  void ReportRuns(const std::vector<Run>&) override {}
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ScopeGuard guard(argc, argv);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  world();
+  Silent silent;
+  if (world().rank() == 0)
+    benchmark::RunSpecifiedBenchmarks();
+  else
+    benchmark::RunSpecifiedBenchmarks(&silent);
+  benchmark::Shutdown();
+}
