@@ -43,26 +43,6 @@ bool OperationLog::contains(int rank) const {
   return std::ranges::find(ranks, rank) != ranks.end();
 }
 
-namespace {
-
-constexpr int nested_bits = 24;
-
-}  // namespace
-
-std::uint64_t OperationLog::begin(bool is_outermost) {
-  if (!is_outermost) ++nested;
-  begun = generation << nested_bits | (is_outermost ? 0 : nested);
-  return begun;
-}
-
-void OperationLog::close() {
-  ++closed;
-  for (auto* part : parts) {
-    ++part->generation;
-    part->nested = 0;
-  }
-}
-
 std::string OperationLog::text_of(std::uint64_t fingerprint, const char* function) const {
   const auto found = agreed.find(fingerprint);
   return found == agreed.end() ? function : found->second;
@@ -83,7 +63,7 @@ void Control::forget_agreements() {
 }
 
 void Control::finish_detached() noexcept {
-  const double end = seconds() + 10;
+  const double end = seconds() + options.timeout;
   for (Backoff backoff(true); advance_detached() && seconds() < end;) backoff.pause();
 }
 
@@ -164,6 +144,7 @@ void Control::poll() {
 }
 
 void Control::handle(int rank, std::span<const std::byte> bytes) {
+  has_news = true;
   Header header;
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.kind == Header::statement)
@@ -265,11 +246,10 @@ void Control::handle_statement(int rank, Statement statement) {
     return;
   // A rank in a call that this one has left is merely late.
   if (is_elsewhere && has_begun(statement.call.id)) return;
-  const auto& heard =
-      statements_[statement.about].insert_or_assign(rank, std::move(statement)).first->second;
+  if (operation->is_doomed() && operation->failure_->has_joined)
+    add_leftover(rank, statement, operation->tag(), operation->messages(rank, false));
+  const auto& heard = keep(rank, std::move(statement));
   operation->doom(is_elsewhere ? &heard.call : nullptr);
-  if (operation->failure_->has_joined)
-    add_leftover(rank, heard, operation->tag(), operation->messages(rank, false));
   if (is_elsewhere) tell_elsewhere(rank, heard.call.id, *operation);
 }
 
@@ -290,6 +270,14 @@ Control::FailedCall* Control::find_failed(OperationId id) {
   const auto found = std::ranges::find_if(
       failed_, [&](const FailedCall& failed) { return failed.statement.about == id; });
   return found == failed_.end() ? nullptr : &*found;
+}
+
+/// A second statement of a rank counts no messages: those of the first are still there.
+const Statement& Control::keep(int rank, Statement statement) {
+  auto& slot = statements_[statement.about][rank];
+  statement.messages += slot.messages;
+  slot = std::move(statement);
+  return slot;
 }
 
 void Control::handle_past(int rank, const Statement& statement) {
@@ -320,7 +308,7 @@ void Control::handle_future(int rank, Statement statement) {
     return;
   if (statement.standing == Standing::abandoned) return add_leftover(rank, statement, 0, 0);
   const auto about = statement.about;
-  const auto& heard = statements_[about].insert_or_assign(rank, std::move(statement)).first->second;
+  const auto& heard = keep(rank, std::move(statement));
   if (auto* const excluded = find(heard.conflict)) excluded->doom(&heard.call);
   if (innermost != nullptr && innermost->log_->contains(rank))
     tell_elsewhere(rank, about, *innermost);
@@ -357,7 +345,7 @@ void Control::skip(const Call& call) {
   if (log.position >= 0 && !has_begun(call.id)) {
     log.begun = std::max(log.begun, call.id.sequence);
     const auto nested = call.id.sequence & ((std::uint64_t{1} << nested_bits) - 1);
-    if (nested == 0)
+    if (nested == outermost_bit)
       log.close();
     else
       log.nested = nested;
@@ -376,12 +364,11 @@ void Control::forget(OperationId id) {
   known_to_agree_.erase(id);
 }
 
-/// A call is over on this rank. What is still known about it is kept only as far as others may ask.
+/// A call is over on this rank after something was heard. What is known about it is kept only as far
+/// as others may ask.
 void Control::end(Operation& operation) {
   const auto id = operation.id();
   auto& log = *operation.log_;
-  log.past[log.oldest] = {id.sequence, operation.fingerprint_, operation.name()};
-  log.oldest = (log.oldest + 1) % log.past.size();
   if (operation.failure_) {
     if (operation.failure_->has_joined) {
       auto& failed = failed_.emplace_back(FailedCall{operation.own_statement(rank_), {}});
@@ -390,13 +377,14 @@ void Control::end(Operation& operation) {
     } else {
       for (const auto& [rank, statement] : statements_[id])
         tell_completed(rank, id, *past_call(id));
+      statements_.erase(id);
     }
   }
-  if (!statements_.empty() || !rounds_.empty() || !known_to_agree_.empty()) forget(id);
-  if (innermost == nullptr && detached.empty()) {
-    if (!told_.empty()) told_.clear();
-    if (settled_) settled_ = nullptr;
-  }
+  forget(id);
+  if (innermost != nullptr || !detached.empty()) return;
+  told_.clear();
+  settled_ = nullptr;
+  has_news = !statements_.empty() || !rounds_.empty() || !known_to_agree_.empty();
 }
 
 bool Control::advance_detached() {

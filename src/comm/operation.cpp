@@ -33,10 +33,8 @@ constexpr std::uint64_t calls_between_polls = 256;
 Operation::Operation(detail::OperationLog* log, FunctionName name)
     : log_(log), name_(name), tag_(detail::plain_tag) {
   if (log_ == nullptr) return;
-  auto& control = log_->control;
-  sequence_ = log_->begin(control.innermost == nullptr);
-  outer_ = std::exchange(control.innermost, this);
-  messages_.swap(log_->spare);
+  outer_ = std::exchange(log_->control.innermost, this);
+  sequence_ = log_->begin(outer_ == nullptr);
 }
 
 Operation::~Operation() {
@@ -47,8 +45,14 @@ Operation::~Operation() {
                   [this](const auto& background) { return background.operation == this; });
   else
     control.innermost = outer_;
-  control.end(*this);
+  log_->remember({sequence_, fingerprint_, name_.text});
+  try {
+    if (failure_ || control.has_news) control.end(*this);
+  } catch (...) {
+    // MPI fails: the next call meets it too.
+  }
   if (outer_ == nullptr && !was_detached_) log_->close();
+  if (messages_.capacity() == 0) return;
   messages_.clear();
   messages_.swap(log_->spare);
 }
@@ -66,7 +70,8 @@ bool Operation::state_call(std::uint64_t arguments, const CallText& call) {
   if (log_ == nullptr || log_->ranks.size() == 1) return false;
   auto& control = log_->control;
   fingerprint_ = hash_combine(name_.hash, arguments);
-  const auto number = hash_combine(fingerprint_, sequence_ ^ log_->key);
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+  const auto number = (fingerprint_ ^ log_->key) + sequence_ * odd;
   tag_ = detail::first_data_tag +
          static_cast<int>((number >> 32) * static_cast<std::uint64_t>(control.tag_range) >> 32);
   if (!control.is_listening()) return false;
@@ -157,10 +162,12 @@ void Operation::attach() {
 }
 
 void Operation::note_sent(int rank) {
+  if (messages_.capacity() == 0) messages_.swap(log_->spare);
   messages_.push_back({rank, true});
 }
 
 void Operation::note_received(int rank) {
+  if (messages_.capacity() == 0) messages_.swap(log_->spare);
   messages_.push_back({rank, false});
 }
 
@@ -194,6 +201,7 @@ Statement Operation::own_statement(int receiver) const {
 
 void Operation::join(const Problem& problem, Standing standing) {
   doom();
+  log_->control.has_news = true;
   const bool was_leaving = failure_->has_joined && failure_->standing == Standing::leaving;
   if (failure_->has_joined && !was_leaving) return;
   auto& control = log_->control;
@@ -293,12 +301,15 @@ Problem Operation::settle() {
   const bool is_whole = std::ranges::all_of(all, [](const detail::Heard& heard) {
     return heard.statement && heard.statement->standing != Standing::completed;
   });
+  std::vector<int> silent;
+  for (const auto& heard : all)
+    if (!heard.statement) silent.push_back(court.ranks[static_cast<std::size_t>(heard.rank)]);
   if (is_conflict) {
     for (auto& heard : all) heard.rank = court.ranks[static_cast<std::size_t>(heard.rank)];
     std::ranges::sort(all, {}, &detail::Heard::rank);
   }
   const auto result = verdict(name_.text, court, control.options.timeout, all);
-  if (result.kind == detail::ErrorKind::timeout) tell_those_who_come_late(result, all);
+  if (result.kind == detail::ErrorKind::timeout) tell_those_who_come_late(result, silent);
   for (const auto& [rank, statement] : all)
     if (statement && statement->call.id != id() && !control.has_begun(statement->call.id))
       control.skip(statement->call);
@@ -309,11 +320,9 @@ Problem Operation::settle() {
 }
 
 void Operation::tell_those_who_come_late(const Problem& problem,
-                                         const std::vector<detail::Heard>& all) {
+                                         const std::vector<int>& silent) {
   failure_->problem = problem;
-  for (const auto& heard : all) {
-    if (heard.statement) continue;
-    const int rank = log_->ranks[static_cast<std::size_t>(heard.rank)];
+  for (const int rank : silent) {
     auto statement = own_statement(rank);
     statement.messages = 0;  // they are known already
     log_->control.send_statement(rank, statement);
@@ -332,6 +341,7 @@ void Operation::fail() {
     common_exception = nullptr;
     control.settled_ = thrown;
     control.settled_by_ = log_->key;
+    control.has_news = true;
     std::rethrow_exception(thrown);
   }
   auto own = detail::problem_of(thrown);
@@ -340,7 +350,10 @@ void Operation::fail() {
   if (is_own && thrown == control.settled_ && control.settled_by_ == log_->key)
     std::rethrow_exception(thrown);
   make_text_ = {};
-  if (!is_own && control.outermost_doomed() == nullptr) {  // a call on another communicator fails
+  const bool is_abandoned =
+      failure_ && failure_->has_joined && failure_->standing == Standing::abandoned;
+  // A call around this one fails, perhaps on another communicator.
+  if (!is_own && (is_abandoned || control.outermost_doomed() == nullptr)) {
     join({}, Standing::abandoned);
     throw detail::Doomed();
   }

@@ -51,13 +51,13 @@ static detail::OperationLog& common_calls(const Communicator& communicator) {
 /// A mesh that all ranks of the communicator make together, alike unless `arguments_differ`: each
 /// may list the ranks of a group of its own.
 template <class MakeLayout>
-DeviceMesh DeviceMesh::make(const Communicator& communicator, const char* function,
+DeviceMesh DeviceMesh::make(const Communicator& communicator, FunctionName function,
                             bool arguments_differ, const MakeLayout& make_layout) {
   return collectively(&common_calls(communicator), function, [&](Operation& operation) {
     const MeshLayout layout = make_layout();
     auto arguments = layout.hash();
     for (const auto& name : layout.dim_names()) arguments = hash_range(arguments, name);
-    const auto call = [&] { return fmt::format("{} of {}", function, to_string(layout)); };
+    const auto call = [&] { return fmt::format("{} of {}", function.text, to_string(layout)); };
     operation.agree_always(arguments_differ ? 0 : arguments, call);
     return DeviceMesh(communicator, layout);
   });

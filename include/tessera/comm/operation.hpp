@@ -17,7 +17,6 @@ namespace tessera {
 
 namespace detail {
 class Control;
-struct Heard;
 struct OperationLog;
 
 /// A message with data of a call under way.
@@ -35,7 +34,7 @@ struct FunctionName {
   const char* text;
   std::uint64_t hash = 0;
 
-  constexpr FunctionName(const char* name) : text(name) {
+  consteval FunctionName(const char* name) : text(name) {
     for (; *name != '\0'; ++name) hash = hash_combine(hash, static_cast<unsigned char>(*name));
   }
 };
@@ -134,7 +133,7 @@ class Operation {
   detail::OperationId settled_as() const;
   detail::Problem settle();
   void tell_those_who_come_late(const detail::Problem& problem,
-                                const std::vector<detail::Heard>& all);
+                                const std::vector<int>& silent);
   detail::Call call() const;
   detail::Statement own_statement(int receiver) const;
   std::int32_t messages(int rank, bool is_sent) const;
@@ -149,7 +148,7 @@ class Operation {
   bool was_detached_ = false;
   CallText make_text_;  // while agree() runs
   Operation* outer_ = nullptr;
-  std::vector<detail::DataMessage> messages_;  // lent by the log
+  std::vector<detail::DataMessage> messages_;  // its memory is lent by the log
   std::unique_ptr<Failure> failure_;
 };
 

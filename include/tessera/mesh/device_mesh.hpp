@@ -94,7 +94,7 @@ class DeviceMesh {
 
   DeviceMesh(Communicator communicator, MeshLayout layout);
   template <class MakeLayout>
-  static DeviceMesh make(const Communicator& communicator, const char* function,
+  static DeviceMesh make(const Communicator& communicator, FunctionName function,
                          bool arguments_differ, const MakeLayout& make_layout);
   friend DeviceMesh init_device_mesh(MPI_Comm, std::vector<int>, std::vector<std::string>);
   std::shared_ptr<void>& attachment_slot(std::type_index type) const;

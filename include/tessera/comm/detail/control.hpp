@@ -31,6 +31,10 @@ struct PastCall {
   const char* name = "";
 };
 
+inline constexpr int nested_bits = 32;
+/// Above all calls inside others: an outermost call is the last of its generation.
+inline constexpr std::uint64_t outermost_bit = std::uint64_t{1} << (nested_bits - 1);
+
 /// The calls on one ordered group of ranks of a communicator, shared by all equal meshes.
 struct OperationLog {
   Control& control;
@@ -56,9 +60,23 @@ struct OperationLog {
   bool contains(int rank) const;
   /// The number of the next call. Calls inside others are numbered within their outermost one, so
   /// that all ranks go on alike after it, however far each has come in it.
-  std::uint64_t begin(bool is_outermost);
+  std::uint64_t begin(bool is_outermost) {
+    nested = is_outermost ? outermost_bit : nested + 1;
+    begun = generation << nested_bits | nested;
+    return begun;
+  }
   /// An outermost call is over.
-  void close();
+  void close() {
+    ++closed;
+    for (auto* part : parts) {
+      ++part->generation;
+      part->nested = 0;
+    }
+  }
+  void remember(const PastCall& call) {
+    past[oldest] = call;
+    oldest = (oldest + 1) % past.size();
+  }
 };
 
 /// A call that goes on while its caller does something else.
@@ -108,7 +126,7 @@ class Control {
 
   /// Ranks compare calls: there is something to hear.
   bool is_listening() const { return options.level != Agreement::none; }
-  /// Lets all of them come to their end, for at most 10 s.
+  /// Lets all of them come to their end, for at most the time limit.
   void finish_detached() noexcept;
   /// Lets calls in the background go on, in start order, and returns whether any has more to do.
   bool advance_detached();
@@ -119,6 +137,7 @@ class Control {
   std::vector<Background> detached;  ///< in start order
   int tag_range;                     ///< number of tags for data
   std::uint64_t calls_since_poll = 0;
+  bool has_news = false;  ///< something has been heard or told that end() may have to forget
 
  private:
   friend Operation;
@@ -153,6 +172,7 @@ class Control {
   void add_leftover(int rank, const Statement& statement, std::int32_t tag, std::int32_t received);
   void receive_leftovers();
 
+  const Statement& keep(int rank, Statement statement);
   const Statement* heard(OperationId about, int rank) const;
   FailedCall* find_failed(OperationId id);
   Operation* find(OperationId id) const;
