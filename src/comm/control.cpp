@@ -49,9 +49,7 @@ std::string OperationLog::text_of(std::uint64_t fingerprint, const char* functio
 }
 
 Control::Control(MPI_Comm handle, int rank)
-    : tag_range(largest_tag() - first_data_tag),
-      handle_(handle),
-      rank_(rank) {}
+    : tag_range(largest_tag() - first_data_tag), handle_(handle), rank_(rank) {}
 
 Control::~Control() = default;
 
@@ -197,8 +195,7 @@ const PastCall* Control::past_call(OperationId id) const {
   return id.sequence < oldest ? &forgotten : nullptr;
 }
 
-void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint,
-                           bool is_comparing) {
+void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint, bool is_comparing) {
   // Whoever still compares what this rank knows to be agreed has missed the end of it.
   const auto tell_agreed = [&] { send(rank, bytes_of({Header::agreed, 0, id, fingerprint})); };
   if (auto* const operation = find(id)) {
@@ -220,7 +217,7 @@ void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint,
 
 void Control::tell_completed(int rank, OperationId id, const PastCall& past) {
   const auto& log = logs_.at(id.group);
-  const Call call{id, past.fingerprint, past.name, log.text_of(past.fingerprint, past.name),
+  const Call call{id,       past.fingerprint, past.name, log.text_of(past.fingerprint, past.name),
                   log.name, log.ranks};
   send_statement(rank, {.about = id, .standing = Standing::completed, .call = call});
 }
@@ -356,8 +353,7 @@ void Control::skip(const Call& call) {
 void Control::forget(OperationId id) {
   if (const auto found = statements_.find(id); found != statements_.end()) {
     for (const auto& [rank, statement] : found->second)
-      if (find(id) == nullptr && find_failed(id) == nullptr)
-        add_leftover(rank, statement, 0, 0);
+      if (find(id) == nullptr && find_failed(id) == nullptr) add_leftover(rank, statement, 0, 0);
     statements_.erase(found);
   }
   std::erase_if(rounds_, [&](const auto& entry) { return std::get<0>(entry.first) == id; });

@@ -272,9 +272,9 @@ void Operation::await_statements() {
 /// the same list of ranks.
 OperationId Operation::settled_as() const {
   const auto& conflict = failure_->conflict;
-  const bool is_other = conflict && conflict->group.size() > log_->ranks.size() &&
-                        std::ranges::find(conflict->group, log_->control.rank_) !=
-                            conflict->group.end();
+  const bool is_other =
+      conflict && conflict->group.size() > log_->ranks.size() &&
+      std::ranges::find(conflict->group, log_->control.rank_) != conflict->group.end();
   return is_other ? conflict->id : id();
 }
 
@@ -282,10 +282,9 @@ OperationId Operation::settled_as() const {
 Problem Operation::settle() {
   auto& control = log_->control;
   const auto matter = settled_as();
-  const auto& court = matter == id()
-                          ? *log_
-                          : control.log(matter.group, failure_->conflict->group,
-                                        failure_->conflict->group_name);
+  const auto& court = matter == id() ? *log_
+                                     : control.log(matter.group, failure_->conflict->group,
+                                                   failure_->conflict->group_name);
   std::vector<detail::Heard> all;
   for (std::size_t i = 0; i < court.ranks.size(); ++i) {
     auto& heard = all.emplace_back(detail::Heard{static_cast<int>(i), {}});
@@ -319,8 +318,7 @@ Problem Operation::settle() {
   return result;
 }
 
-void Operation::tell_those_who_come_late(const Problem& problem,
-                                         const std::vector<int>& silent) {
+void Operation::tell_those_who_come_late(const Problem& problem, const std::vector<int>& silent) {
   failure_->problem = problem;
   for (const int rank : silent) {
     auto statement = own_statement(rank);

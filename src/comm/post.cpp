@@ -41,8 +41,7 @@ void post(MPI_Comm comm, std::byte* data, std::int64_t bytes, int source, int ta
             "MPI_Irecv");
 }
 
-void post_matched(std::byte* data, std::int64_t bytes, MPI_Message& message,
-                  MPI_Request& request) {
+void post_matched(std::byte* data, std::int64_t bytes, MPI_Message& message, MPI_Request& request) {
   check_mpi(imrecv(data, static_cast<Count>(bytes), MPI_BYTE, &message, &request), "MPI_Imrecv");
 }
 

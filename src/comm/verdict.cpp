@@ -89,9 +89,8 @@ std::string list_of_calls(const All& all) {
 Problem different_calls(const OperationLog& log, const All& all) {
   const auto heard = those(all, was_heard);
   const auto& first = heard.front().statement->call;
-  const bool is_elsewhere = std::ranges::any_of(heard, [&](const Heard& other) {
-    return other.statement->call.id.group != first.id.group;
-  });
+  const bool is_elsewhere = std::ranges::any_of(
+      heard, [&](const Heard& other) { return other.statement->call.id.group != first.id.group; });
   return {is_elsewhere ? ErrorKind::mesh_mismatch : ErrorKind::invalid_argument,
           fmt::format("{}: expected the same call on every rank{}, got {}", first.name,
                       is_elsewhere ? "" : " of mesh " + log.name, list_of_calls(all))};
@@ -115,8 +114,7 @@ ErrorKind kind_of(const Error& error) {
 
 Problem verdict(const char* function, const OperationLog& log, double timeout, const All& all) {
   if (std::ranges::any_of(all, has_error)) return first_error(all);
-  if (std::ranges::any_of(all, has_timed_out))
-    return missing_ranks(function, log, timeout, all);
+  if (std::ranges::any_of(all, has_timed_out)) return missing_ranks(function, log, timeout, all);
   return different_calls(log, all);
 }
 

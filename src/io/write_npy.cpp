@@ -36,8 +36,7 @@ void require_writable(const DeviceMesh& mesh, const DTensorSpec& spec, ElementTy
 std::string temporary_name(const Group& group, const std::string& path) {
   std::uint64_t number = 0;
   if (group.position == 0) number = std::random_device()();
-  broadcast(group, std::as_writable_bytes(std::span(&number, 1)), 0, TraceKind::metadata,
-            label);
+  broadcast(group, std::as_writable_bytes(std::span(&number, 1)), 0, TraceKind::metadata, label);
   return fmt::format("{}.tmp-{:08x}", path, number);
 }
 

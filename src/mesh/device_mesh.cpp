@@ -31,8 +31,14 @@ DeviceMesh::DeviceMesh(Communicator communicator, MeshLayout layout) {
   const int rank = layout.position_of(communicator.rank());
   std::optional<std::vector<int>> coordinate;
   if (rank >= 0) coordinate = layout.coordinate(rank);
-  state_ = std::make_shared<State>(State{std::move(communicator), std::move(layout), rank,
-                                         std::move(coordinate), nullptr, {}, {}, {}});
+  state_ = std::make_shared<State>(State{std::move(communicator),
+                                         std::move(layout),
+                                         rank,
+                                         std::move(coordinate),
+                                         nullptr,
+                                         {},
+                                         {},
+                                         {}});
 }
 
 const DeviceMesh::State& DeviceMesh::state() const {

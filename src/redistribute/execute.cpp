@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+
 #include <tessera/redistribute/detail/execute.hpp>
 
 namespace tessera::detail {

@@ -53,9 +53,8 @@ Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh,
   std::vector<Step> steps;
   if (mesh.coordinate()) steps = plan.steps(mesh.rank());
   const Group group{mesh.communicator(), plan.source().layout().ranks(), mesh.rank()};
-  state_ =
-      std::make_shared<State>(
-          State{std::move(plan), group, std::move(steps), std::move(scratch), mesh.calls()});
+  state_ = std::make_shared<State>(
+      State{std::move(plan), group, std::move(steps), std::move(scratch), mesh.calls()});
 }
 
 Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
@@ -134,12 +133,11 @@ struct Found {
 };
 
 Found find_or_make(PlanCache& cache, const DeviceMesh& mesh, const DTensorSpec& source,
-                   const DTensorSpec& target, ElementType type,
-                   const RedistributeOptions& options, const char* function) {
+                   const DTensorSpec& target, ElementType type, const RedistributeOptions& options,
+                   const char* function) {
   const auto [begin, end] = cache.plans.equal_range(plan_hash(source, target, type, options));
   for (auto entry = begin; entry != end; ++entry)
-    if (matches(entry->second.plan(), source, target, type, options))
-      return {entry->second, false};
+    if (matches(entry->second.plan(), source, target, type, options)) return {entry->second, false};
   return {Redistributor(make_plan(source, target, type, options, function), mesh, cache.scratch),
           true};
 }

@@ -23,10 +23,10 @@ using Call = std::function<void(const Given&)>;
 
 /// Who is told of the mistake.
 enum class Reach {
-  all,         ///< all ranks throw, also if one alone is wrong
-  cold,        ///< so they do where the call is new to them; else a rank may have left before
-  together,    ///< the call is made of several: one rank alone would be ahead of the others
-  this_rank,   ///< a value is made: no other rank takes part
+  all,        ///< all ranks throw, also if one alone is wrong
+  cold,       ///< so they do where the call is new to them; else a rank may have left before
+  together,   ///< the call is made of several: one rank alone would be ahead of the others
+  this_rank,  ///< a value is made: no other rank takes part
 };
 
 /// A call that must fail. To add one: its name, what is thrown, a part of the text, the call.

@@ -45,10 +45,8 @@ struct WrongMeshDims {
 };
 
 const std::vector<WrongMeshDims> wrong_mesh_dims{
-    {"an_unknown_mesh_dim", "y"},
-    {"a_mesh_dim_out_of_range", 1},
-    {"a_mesh_dim_too_small", -2},
-    {"a_mesh_dim_twice", {0, "x"}},
+    {"an_unknown_mesh_dim", "y"},        {"a_mesh_dim_out_of_range", 1},
+    {"a_mesh_dim_too_small", -2},        {"a_mesh_dim_twice", {0, "x"}},
     {"no_mesh_dim", std::vector<int>()},
 };
 
@@ -66,15 +64,13 @@ std::vector<Case> collective_cases() {
       cases.push_back({std::string(name) + "_along_" + wrong, invalid_argument, "mesh: expected ",
                        [call = call, along = along](const Given& s) { call(s, along); }});
   for (const int dim : {2, -3}) {
-    cases.push_back(wrong_dim("all_gather", dim, [dim](const Given& s) {
-      all_gather(local(s), dim, s.mesh, 0);
-    }));
+    cases.push_back(wrong_dim("all_gather", dim,
+                              [dim](const Given& s) { all_gather(local(s), dim, s.mesh, 0); }));
     cases.push_back(wrong_dim("reduce_scatter", dim, [dim](const Given& s) {
       reduce_scatter(Matrix("view", 16, 24), ReduceOp::sum, dim, s.mesh, 0);
     }));
-    cases.push_back(wrong_dim("all_to_all", dim, [dim](const Given& s) {
-      all_to_all(local(s), dim, 0, s.mesh, 0);
-    }));
+    cases.push_back(wrong_dim("all_to_all", dim,
+                              [dim](const Given& s) { all_to_all(local(s), dim, 0, s.mesh, 0); }));
     cases.push_back(wrong_dim("all_to_all", 10 * dim, [dim](const Given& s) {
       all_to_all(local(s), 0, 10 * dim, s.mesh, 0);
     }));

@@ -31,7 +31,8 @@ std::vector<std::pair<std::string, std::function<void(const DTensor<V>&)>>> call
                           static_cast<std::size_t>(t.extent(1))),
                         ReduceOp::sum, 0, t.device_mesh(), 0);
        }},
-      {"from_local", [](const Tensor& t) { from_local(t.to_local(), t.device_mesh(), {Shard(0)}); }},
+      {"from_local",
+       [](const Tensor& t) { from_local(t.to_local(), t.device_mesh(), {Shard(0)}); }},
   };
 }
 
@@ -51,9 +52,8 @@ std::vector<Case> differing_cases() {
   add_variants<Matrix>(cases, "of_another_shape", invalid_argument, [](const Given& s) {
     return iota<Matrix>(s.mesh, {Shard(0)}, {24, 16});
   });
-  add_variants<Floats>(cases, "of_another_type", invalid_argument, [](const Given& s) {
-    return iota<Floats>(s.mesh, {Shard(0)}, shape);
-  });
+  add_variants<Floats>(cases, "of_another_type", invalid_argument,
+                       [](const Given& s) { return iota<Floats>(s.mesh, {Shard(0)}, shape); });
   add_variants<Matrix>(cases, "on_another_mesh", mesh_mismatch, [](const Given& s) {
     return iota<Matrix>(turned(s.mesh), {Shard(0)}, shape);
   });
@@ -66,32 +66,39 @@ std::vector<Case> differing_cases() {
   differs("redistribute_into_instead", [](const Given& s) {
     redistribute_into(zeros<Matrix>(s.mesh, {Shard(1)}, shape), s.tensor);
   });
-  differs("gather_to_instead", [](const Given& s) { gather_to(s.tensor, 0); }, Reach::cold);
-  differs("gather_to_the_last_instead",
-          [](const Given& s) { gather_to(s.tensor, s.mesh.size() - 1); }, Reach::cold);
-  differs("reduce_partial_instead", [](const Given& s) { reduce_partial(s.tensor); }, Reach::cold);
-  differs("nothing_to_do_instead", [](const Given& s) { redistribute(s.tensor, {Shard(0)}); },
-          Reach::cold);
-  differs("distribute_tensor_instead",
-          [](const Given& s) { distribute_tensor(Matrix("view", 16, 24), s.mesh, {Shard(0)}); },
-          Reach::cold);
-  differs("broadcast_instead",
-          [](const Given& s) { broadcast(Matrix("view", 16, 24), 0, s.mesh, 0); }, Reach::cold);
-  differs("local_map_instead",
-          [](const Given& s) {
-            local_map([](const Matrix& m) { return m; }, like_input(0))(s.tensor);
-          },
-          Reach::cold);
+  differs(
+      "gather_to_instead", [](const Given& s) { gather_to(s.tensor, 0); }, Reach::cold);
+  differs(
+      "gather_to_the_last_instead", [](const Given& s) { gather_to(s.tensor, s.mesh.size() - 1); },
+      Reach::cold);
+  differs(
+      "reduce_partial_instead", [](const Given& s) { reduce_partial(s.tensor); }, Reach::cold);
+  differs(
+      "nothing_to_do_instead", [](const Given& s) { redistribute(s.tensor, {Shard(0)}); },
+      Reach::cold);
+  differs(
+      "distribute_tensor_instead",
+      [](const Given& s) { distribute_tensor(Matrix("view", 16, 24), s.mesh, {Shard(0)}); },
+      Reach::cold);
+  differs(
+      "broadcast_instead", [](const Given& s) { broadcast(Matrix("view", 16, 24), 0, s.mesh, 0); },
+      Reach::cold);
+  differs(
+      "local_map_instead",
+      [](const Given& s) { local_map([](const Matrix& m) { return m; }, like_input(0))(s.tensor); },
+      Reach::cold);
   differs("all_gather_async_instead",
           [](const Given& s) { all_gather_async(s.tensor.to_local(), 0, s.mesh, 0).wait(); });
   differs("read_npy_instead", [](const Given& s) { read_npy<Matrix>("never.npy", s.mesh); });
-  differs("set_agreement_instead", [](const Given& s) { set_agreement(s.mesh, agreement(s.mesh)); },
-          Reach::all, mesh_mismatch);
-  differs("from_ranks_instead",
-          [](const Given& s) {
-            DeviceMesh::from_ranks(MPI_COMM_WORLD, s.mesh.layout().ranks(), s.mesh.shape());
-          },
-          Reach::all, mesh_mismatch);
+  differs(
+      "set_agreement_instead", [](const Given& s) { set_agreement(s.mesh, agreement(s.mesh)); },
+      Reach::all, mesh_mismatch);
+  differs(
+      "from_ranks_instead",
+      [](const Given& s) {
+        DeviceMesh::from_ranks(MPI_COMM_WORLD, s.mesh.layout().ranks(), s.mesh.shape());
+      },
+      Reach::all, mesh_mismatch);
   return cases;
 }
 

@@ -31,9 +31,7 @@ std::vector<Case> local_map_cases() {
                    {keep, Placements{Shard(0)}})(s.tensor, 1.0);
        }},
       {"input_as_other_placements", placement_mismatch, "redistribute_inputs=true",
-       [](const Given& s) {
-         local_map(same, like_input(0), {Placements{Shard(1)}})(s.tensor);
-       }},
+       [](const Given& s) { local_map(same, like_input(0), {Placements{Shard(1)}})(s.tensor); }},
       {"inputs_cut_at_different_places", placement_mismatch, "cut at the same places",
        [](const Given& s) {
          std::vector<std::int64_t> cuts(static_cast<std::size_t>(s.mesh.size()) + 1, 16);
@@ -49,7 +47,8 @@ std::vector<Case> local_map_cases() {
       {"local_map_of_two_meshes", mesh_mismatch, "local_map: expected all DTensors on mesh (",
        [](const Given& s) {
          const auto other = zeros<Matrix>(turned(s.mesh), {Shard(0)}, shape);
-         local_map([](const Matrix& m, const Matrix&) { return m; }, like_input(0))(s.tensor, other);
+         local_map([](const Matrix& m, const Matrix&) { return m; }, like_input(0))(s.tensor,
+                                                                                    other);
        },
        Reach::all, 2},
       {"output_like_an_argument_that_is_not_there", invalid_argument, "expected like_input of a",

@@ -33,7 +33,8 @@ std::vector<Case> mesh_cases() {
        }},
       {"mesh_dim_of_negative_size", invalid_argument, "mesh: expected sizes >= 1, got shape (-1)",
        [](const Given&) { init_device_mesh(MPI_COMM_WORLD, {-1}); }},
-      {"mesh_dim_name_used_twice", invalid_argument, "mesh: expected different dim names, got (x, x)",
+      {"mesh_dim_name_used_twice", invalid_argument,
+       "mesh: expected different dim names, got (x, x)",
        [](const Given&) {
          init_device_mesh(MPI_COMM_WORLD, {1, 1}, {"x", "x"});
        }},
@@ -51,8 +52,8 @@ std::vector<Case> mesh_cases() {
        }},
       {"mesh_of_fewer_ranks_than_its_shape", invalid_argument, "mesh: expected ",
        [](const Given&) { DeviceMesh::from_ranks(MPI_COMM_WORLD, {0}, {2}); }},
-      {"sub_of_an_unknown_mesh_dim", invalid_argument, "mesh: expected a dim of mesh (x=",
-       [](const Given& s) { s.mesh["y"]; }, Reach::this_rank},
+      {"sub_of_an_unknown_mesh_dim", invalid_argument,
+       "mesh: expected a dim of mesh (x=", [](const Given& s) { s.mesh["y"]; }, Reach::this_rank},
       {"size_of_a_mesh_dim_out_of_range", invalid_argument, "mesh: expected a dim of mesh (x=",
        [](const Given& s) { s.mesh.size(1); }, Reach::this_rank},
       {"sub_of_a_mesh_dim_twice", invalid_argument, "mesh: expected ",

@@ -39,9 +39,8 @@ std::vector<Case> placement_cases() {
     add("redistribute_on_an_instance", [p = placements](const Given& s) {
       redistribute(Kokkos::DefaultHostExecutionSpace(), s.tensor, p);
     });
-    add("distribute_tensor", [p = placements](const Given& s) {
-      distribute_tensor(Matrix("view", 16, 24), s.mesh, p);
-    });
+    add("distribute_tensor",
+        [p = placements](const Given& s) { distribute_tensor(Matrix("view", 16, 24), s.mesh, p); });
     add("from_local",
         [p = placements](const Given& s) { from_local(s.tensor.to_local(), s.mesh, p); });
     add("local_map", [p = placements](const Given& s) {
@@ -53,17 +52,15 @@ std::vector<Case> placement_cases() {
 }
 
 template <class V>
-void add_reductions(std::vector<Case>& cases, const char* type,
-                    const std::vector<ReduceOp>& ops) {
+void add_reductions(std::vector<Case>& cases, const char* type, const std::vector<ReduceOp>& ops) {
   for (const auto op : ops) {
     const auto name = "_by_" + to_string(op) + "_of_" + type;
     const auto text = "reduces by " + to_string(op);
     cases.push_back({"partial" + name, invalid_argument, text, [op](const Given& s) {
                        redistribute(zeros<V>(s.mesh, {Shard(0)}, shape), {Partial(op)});
                      }});
-    cases.push_back({"all_reduce" + name, invalid_argument, text, [op](const Given& s) {
-                       all_reduce(V("view", 16, 24), op, s.mesh, 0);
-                     }});
+    cases.push_back({"all_reduce" + name, invalid_argument, text,
+                     [op](const Given& s) { all_reduce(V("view", 16, 24), op, s.mesh, 0); }});
     cases.push_back({"reduce_scatter" + name, invalid_argument, text, [op](const Given& s) {
                        reduce_scatter(V("view", 16, 24), op, 0, s.mesh, 0);
                      }});
@@ -83,12 +80,14 @@ std::vector<Case> reduction_cases() {
 
 std::vector<Case> redistribute_cases() {
   std::vector<Case> cases{
-      {"gather_to_a_rank_below_0", invalid_argument, "gather_to: expected a rank of mesh (x=",
-       [](const Given& s) { gather_to(s.tensor, -1); }},
+      {"gather_to_a_rank_below_0", invalid_argument,
+       "gather_to: expected a rank of mesh (x=", [](const Given& s) { gather_to(s.tensor, -1); }},
       {"gather_to_a_rank_beyond_the_mesh", invalid_argument, "gather_to: expected a rank of mesh",
        [](const Given& s) { gather_to(s.tensor, s.mesh.size()); }},
       {"sum_of_structs", invalid_argument, "reduces by sum, got opaque(16 bytes)",
-       [](const Given& s) { redistribute(empty<Particles>(s.mesh, {Shard(0)}, {5}), {Partial()}); }},
+       [](const Given& s) {
+         redistribute(empty<Particles>(s.mesh, {Shard(0)}, {5}), {Partial()});
+       }},
       {"static_extent_that_would_be_cut", invalid_argument,
        "redistribute: expected tensor dim 1 whole on every rank, as the View's extent 24 is static",
        [](const Given& s) {
@@ -105,7 +104,8 @@ std::vector<Case> redistribute_cases() {
          redistribute(s.tensor, DTensorSpec(turned(s.mesh).layout(), {Shard(0)}, shape));
        },
        Reach::all, 2},
-      {"spec_of_another_shape", invalid_argument, "redistribute: expected a target of shape (16, 24)",
+      {"spec_of_another_shape", invalid_argument,
+       "redistribute: expected a target of shape (16, 24)",
        [](const Given& s) {
          redistribute(s.tensor, DTensorSpec(s.mesh.layout(), {Shard(0)}, {24, 16}));
        }},
@@ -127,7 +127,8 @@ std::vector<Case> redistribute_cases() {
          make_plan(s.tensor.spec(), s.tensor.spec(), element_type<double>()).bind(turned(s.mesh));
        },
        Reach::this_rank, 2},
-      {"plan_run_with_a_source_of_another_shape", invalid_argument, "expected a source View of shape",
+      {"plan_run_with_a_source_of_another_shape", invalid_argument,
+       "expected a source View of shape",
        [](const Given& s) {
          const auto to = with_placements(s.tensor.spec(), {Replicate()}, "test");
          const auto plan = make_plan(s.tensor.spec(), to, element_type<double>());
@@ -152,7 +153,8 @@ std::vector<Case> redistribute_cases() {
                    element_type<double>());
        },
        Reach::this_rank},
-      {"by_dim_of_other_dims", invalid_argument, "redistribute: expected placements by dim of a 2-d",
+      {"by_dim_of_other_dims", invalid_argument,
+       "redistribute: expected placements by dim of a 2-d",
        [](const Given& s) { redistribute(s.tensor, by_dim(s.mesh, {{"x"}})); }},
       {"no_tensor", invalid_argument, "DeviceMesh: expected a mesh, got a null handle",
        [](const Given&) { full_tensor(DTensor<Matrix>()); }, Reach::this_rank},

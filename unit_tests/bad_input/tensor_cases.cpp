@@ -46,7 +46,8 @@ std::vector<Case> tensor_cases() {
        [](const Given&) { parse_placements("P(mean)"); }, here},
       {"empty_placement_text", invalid_argument, "parse_placements: expected a list of R, S(dim)",
        [](const Given&) { parse_placements("R,"); }, here},
-      {"unclosed_placement_text", invalid_argument, "parse_placements: expected a list of R, S(dim)",
+      {"unclosed_placement_text", invalid_argument,
+       "parse_placements: expected a list of R, S(dim)",
        [](const Given&) { parse_placements("S(0"); }, here},
       {"unknown_mesh_dim_by_dim", invalid_argument, "expected a dim of mesh (x=",
        [](const Given& s) {
@@ -77,7 +78,8 @@ std::vector<Case> tensor_cases() {
        here},
       {"more_than_8_dims", invalid_argument, "Extents: expected at most 8 tensor dims",
        [](const Given&) { Extents{1, 2, 3, 4, 5, 6, 7, 8, 9}; }, here},
-      {"shape_of_other_dims", invalid_argument, "zeros: expected a shape of 2 dims, that of the View",
+      {"shape_of_other_dims", invalid_argument,
+       "zeros: expected a shape of 2 dims, that of the View",
        [](const Given& s) { zeros<Matrix>(s.mesh, {Shard(0)}, {5}); }, here},
       {"shard_dim_too_large_in_a_factory", invalid_argument, "full: expected Shard dims of a 2-d",
        [](const Given& s) { full<Matrix>(s.mesh, {Shard(2)}, shape, 1.0); }, here},
@@ -86,12 +88,14 @@ std::vector<Case> tensor_cases() {
          ones<Matrix>(s.mesh, {Shard(0), Replicate()}, shape);
        },
        here},
-      {"view_that_is_not_the_piece", invalid_argument, "from_local: expected a local View of shape (",
+      {"view_that_is_not_the_piece", invalid_argument,
+       "from_local: expected a local View of shape (",
        [](const Given& s) {
          from_local(Matrix("wrong", 9, 9), s.mesh, {Shard(0)}, {.shape = shape});
        },
        here},
-      {"boundaries_that_are_no_cut", invalid_argument, "ascending positions from 0 to 16, got [0, 17",
+      {"boundaries_that_are_no_cut", invalid_argument,
+       "ascending positions from 0 to 16, got [0, 17",
        [](const Given& s) {
          DTensorSpec(s.mesh.layout(), {Shard(0)}, shape, {cuts_beyond_the_end(s.mesh), {}});
        },
@@ -127,10 +131,10 @@ std::vector<Case> tensor_cases() {
       {"partial_in_distribute_tensor", invalid_argument,
        "distribute_tensor: expected Shard and Replicate placements, got P(sum)",
        [](const Given& s) { distribute_tensor(Matrix("view", 16, 24), s.mesh, {Partial()}); }},
-      {"source_rank_beyond_the_mesh", invalid_argument, "distribute_tensor: expected a rank of mesh",
+      {"source_rank_beyond_the_mesh", invalid_argument,
+       "distribute_tensor: expected a rank of mesh",
        [](const Given& s) {
-         distribute_tensor(Matrix("view", 16, 24), s.mesh, {Shard(0)},
-                           {.src_rank = s.mesh.size()});
+         distribute_tensor(Matrix("view", 16, 24), s.mesh, {Shard(0)}, {.src_rank = s.mesh.size()});
        }},
       {"source_rank_below_0", invalid_argument, "distribute_tensor: expected a rank of mesh (x=",
        [](const Given& s) {
@@ -138,7 +142,8 @@ std::vector<Case> tensor_cases() {
        }},
       {"sum_of_structs_from_local", invalid_argument, "from_local: expected an element type that",
        [](const Given& s) { from_local(Particles("particles", 5), s.mesh, {Partial()}); }},
-      {"static_extent_cut_by_from_local", invalid_argument, "from_local: expected tensor dim 1 whole",
+      {"static_extent_cut_by_from_local", invalid_argument,
+       "from_local: expected tensor dim 1 whole",
        [](const Given& s) { from_local(WideColumns("view", 2), s.mesh, {Shard(1)}); }, Reach::all,
        2},
   };

@@ -184,8 +184,7 @@ TEST(ReadNpy, of_other_arguments_on_one_rank_is_invalid_everywhere) {
       [&] { read_npy<Matrix>("a.npy", mesh, {Shard(is_last ? 1 : 0)}); });
 
   EXPECT_THAT(path_message, HasSubstr("read_npy: expected the same call on every rank"));
-  EXPECT_THAT(placement_message,
-              HasSubstr("as S(1) (on rank " + std::to_string(mesh.size() - 1)));
+  EXPECT_THAT(placement_message, HasSubstr("as S(1) (on rank " + std::to_string(mesh.size() - 1)));
 }
 
 TEST(ReadNpy, of_arguments_that_do_not_fit_is_invalid_everywhere) {

@@ -59,7 +59,15 @@ struct Step {
 };
 
 /// What one rank does instead.
-enum class Deviation { other_placements, other_call, other_shape, other_mesh, wrong_argument, throws, count };
+enum class Deviation {
+  other_placements,
+  other_call,
+  other_shape,
+  other_mesh,
+  wrong_argument,
+  throws,
+  count
+};
 
 struct Outcome {
   std::string error;  ///< "" where all went well
@@ -156,8 +164,7 @@ class Program {
                  1};
         return wrong_iota(known.tensor, 1);
       case Step::local:
-        known.tensor =
-            from_local(known.tensor.to_local(), mesh, known.tensor.placements());
+        known.tensor = from_local(known.tensor.to_local(), mesh, known.tensor.placements());
         return wrong_iota(known.tensor, known.factor);
       case Step::mapped:
         return mapped(known, throws);
@@ -185,9 +192,9 @@ class Program {
     known.tensor = local_map(twice, like_input(0))(known.tensor);
     known.factor *= 2;
     if (known.factor > 1e6)
-      known = {iota<Matrix>(known.tensor.device_mesh(), known.tensor.placements(),
-                            known.tensor.shape()),
-               1};
+      known = {
+          iota<Matrix>(known.tensor.device_mesh(), known.tensor.placements(), known.tensor.shape()),
+          1};
     return wrong_iota(known.tensor, known.factor);
   }
 
@@ -243,8 +250,8 @@ Step deviated(const Step& step, Deviation deviation, const Program& program) {
       break;
     case Deviation::other_call:
       if (step.kind >= Step::reduced)
-        result.kind = step.kind == Step::scattered ? Step::reduced
-                                                   : static_cast<Step::Kind>(step.kind + 1);
+        result.kind =
+            step.kind == Step::scattered ? Step::reduced : static_cast<Step::Kind>(step.kind + 1);
       else
         result.kind = step.kind + 1 < Step::reduced ? static_cast<Step::Kind>(step.kind + 1)
                                                     : Step::redistribution;

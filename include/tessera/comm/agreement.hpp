@@ -38,7 +38,10 @@ template <std::derived_from<Error> E>
 void throw_together(const Group& group, const std::string& mine, const char* operation,
                     const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   const auto error = agree_on_error(group, mine, operation);
-  detail::common([&] { require<E>(!error, [&] { return *error; }, file, line); });
+  detail::common([&] {
+    require<E>(
+        !error, [&] { return *error; }, file, line);
+  });
 }
 
 namespace detail {

@@ -45,8 +45,7 @@ class CallText {
  public:
   CallText() = default;
   template <class Make>
-  requires std::is_invocable_r_v<std::string, const Make&>
-  CallText(const Make& make)
+  requires std::is_invocable_r_v<std::string, const Make&> CallText(const Make& make)
       : object_(&make),
         make_([](const void* object) { return (*static_cast<const Make*>(object))(); }) {}
 
@@ -132,8 +131,7 @@ class Operation {
   void await_statements();
   detail::OperationId settled_as() const;
   detail::Problem settle();
-  void tell_those_who_come_late(const detail::Problem& problem,
-                                const std::vector<int>& silent);
+  void tell_those_who_come_late(const detail::Problem& problem, const std::vector<int>& silent);
   detail::Call call() const;
   detail::Statement own_statement(int receiver) const;
   std::int32_t messages(int rank, bool is_sent) const;

@@ -245,13 +245,14 @@ auto all_reduce(const Exec& exec, const V& view, ReduceOp op, const DeviceMesh& 
   return detail::run_collective(Execution(exec), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
 template <detail::AnyView V>
-auto all_reduce_async(const V& view, ReduceOp op, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+auto all_reduce_async(const V& view, ReduceOp op, const DeviceMesh& mesh,
+                      const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_reduce_async(const Exec& exec, const V& view, ReduceOp op, const DeviceMesh& mesh,
-                const MeshDims& mesh_dims) {
+                      const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(exec), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
 
@@ -265,41 +266,49 @@ template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_gather(const Exec& exec, const V& view, int tensor_dim, const DeviceMesh& mesh,
                 const MeshDims& mesh_dims) {
-  return detail::run_collective(Execution(exec), view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
+  return detail::run_collective(Execution(exec), view, detail::AllGather{tensor_dim}, mesh,
+                                mesh_dims);
 }
 template <detail::AnyView V>
-auto all_gather_async(const V& view, int tensor_dim, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::start_collective(Execution(), view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
+auto all_gather_async(const V& view, int tensor_dim, const DeviceMesh& mesh,
+                      const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(), view, detail::AllGather{tensor_dim}, mesh,
+                                  mesh_dims);
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_gather_async(const Exec& exec, const V& view, int tensor_dim, const DeviceMesh& mesh,
-                const MeshDims& mesh_dims) {
-  return detail::start_collective(Execution(exec), view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
+                      const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(exec), view, detail::AllGather{tensor_dim}, mesh,
+                                  mesh_dims);
 }
 
 /// This rank's chunk along `tensor_dim` of the reduction of the Views, which have the same extents.
 template <detail::AnyView V>
 auto reduce_scatter(const V& view, ReduceOp op, int tensor_dim, const DeviceMesh& mesh,
                     const MeshDims& mesh_dims) {
-  return detail::run_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh, mesh_dims);
+  return detail::run_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh,
+                                mesh_dims);
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto reduce_scatter(const Exec& exec, const V& view, ReduceOp op, int tensor_dim,
                     const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::run_collective(Execution(exec), view, detail::ReduceScatter{op, tensor_dim}, mesh, mesh_dims);
+  return detail::run_collective(Execution(exec), view, detail::ReduceScatter{op, tensor_dim}, mesh,
+                                mesh_dims);
 }
 template <detail::AnyView V>
 auto reduce_scatter_async(const V& view, ReduceOp op, int tensor_dim, const DeviceMesh& mesh,
-                    const MeshDims& mesh_dims) {
-  return detail::start_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh, mesh_dims);
+                          const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh,
+                                  mesh_dims);
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto reduce_scatter_async(const Exec& exec, const V& view, ReduceOp op, int tensor_dim,
-                    const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::start_collective(Execution(exec), view, detail::ReduceScatter{op, tensor_dim}, mesh, mesh_dims);
+                          const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(exec), view, detail::ReduceScatter{op, tensor_dim},
+                                  mesh, mesh_dims);
 }
 
 /// Cuts each View into chunks along `split_dim`, sends chunk i to rank i, and joins what arrives
@@ -308,24 +317,28 @@ auto reduce_scatter_async(const Exec& exec, const V& view, ReduceOp op, int tens
 template <detail::AnyView V>
 auto all_to_all(const V& view, int split_dim, int concat_dim, const DeviceMesh& mesh,
                 const MeshDims& mesh_dims) {
-  return detail::run_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh, mesh_dims);
+  return detail::run_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh,
+                                mesh_dims);
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_to_all(const Exec& exec, const V& view, int split_dim, int concat_dim,
                 const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::run_collective(Execution(exec), view, detail::AllToAll{split_dim, concat_dim}, mesh, mesh_dims);
+  return detail::run_collective(Execution(exec), view, detail::AllToAll{split_dim, concat_dim},
+                                mesh, mesh_dims);
 }
 template <detail::AnyView V>
 auto all_to_all_async(const V& view, int split_dim, int concat_dim, const DeviceMesh& mesh,
-                const MeshDims& mesh_dims) {
-  return detail::start_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh, mesh_dims);
+                      const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh,
+                                  mesh_dims);
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_to_all_async(const Exec& exec, const V& view, int split_dim, int concat_dim,
-                const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::start_collective(Execution(exec), view, detail::AllToAll{split_dim, concat_dim}, mesh, mesh_dims);
+                      const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(exec), view, detail::AllToAll{split_dim, concat_dim},
+                                  mesh, mesh_dims);
 }
 
 /// The View of `root`, a position along `mesh_dims`, on every rank; the other Views are not looked

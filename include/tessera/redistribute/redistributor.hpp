@@ -13,7 +13,7 @@ namespace tessera {
 namespace detail {
 class Run;
 struct Scratch;
-}
+}  // namespace detail
 
 /// A plan bound to this rank of a mesh, with the scratch memory it needs: nothing is allocated once
 /// it has run. A shared handle; one execution at a time. It does not keep the mesh alive.

@@ -38,14 +38,14 @@ inline constexpr std::uint64_t outermost_bit = std::uint64_t{1} << (nested_bits 
 /// The calls on one ordered group of ranks of a communicator, shared by all equal meshes.
 struct OperationLog {
   Control& control;
-  std::uint64_t key;       ///< of ranks and shape
-  std::vector<int> ranks;  ///< of the communicator, by position
-  int position;            ///< of this rank; -1 if it is not one of them
-  std::string name;        ///< of the mesh, for messages
-  std::uint64_t closed = 0;      ///< outermost calls on this group that are over
-  std::uint64_t generation = 1;  ///< 1 + `closed` of all groups that contain this one
-  std::uint64_t nested = 0;      ///< calls inside others in this generation
-  std::uint64_t begun = 0;       ///< sequence number of the newest call
+  std::uint64_t key;                      ///< of ranks and shape
+  std::vector<int> ranks;                 ///< of the communicator, by position
+  int position;                           ///< of this rank; -1 if it is not one of them
+  std::string name;                       ///< of the mesh, for messages
+  std::uint64_t closed = 0;               ///< outermost calls on this group that are over
+  std::uint64_t generation = 1;           ///< 1 + `closed` of all groups that contain this one
+  std::uint64_t nested = 0;               ///< calls inside others in this generation
+  std::uint64_t begun = 0;                ///< sequence number of the newest call
   std::vector<OperationLog*> parts = {};  ///< the groups within this one, itself included
   std::unordered_map<std::uint64_t, std::string> agreed = {};  ///< calls in words, by the
                                                                ///< fingerprints all have compared
@@ -132,7 +132,7 @@ class Control {
   bool advance_detached();
 
   AgreementOptions options = {};
-  bool is_oversubscribed = true;  ///< until known
+  bool is_oversubscribed = true;     ///< until known
   Operation* innermost = nullptr;    ///< of the blocking calls
   std::vector<Background> detached;  ///< in start order
   int tag_range;                     ///< number of tags for data
