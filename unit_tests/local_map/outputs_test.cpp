@@ -307,7 +307,9 @@ TEST(LocalMapOutputs, view_that_does_not_fit_is_invalid_on_that_rank) {
     };
 
     local_map(doubled, like_input(0))(x);
+    full_tensor(x);
     const auto of_like = call(like_input(0));
+    full_tensor(x);
     const auto of_shaped = call(shaped({Shard(0)}, {8, 4}));
     const auto y = local_map(doubled, like_input(0))(x);
 
