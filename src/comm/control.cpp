@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/clock.hpp>
@@ -29,6 +30,26 @@ std::vector<std::byte> bytes_of(const Header& header) {
 }
 
 constexpr std::size_t most_failed = 64;
+
+/// A message that has arrived, taken out of matching.
+struct Probed {
+  MPI_Message message = MPI_MESSAGE_NULL;
+  int source = 0;
+  std::int64_t bytes = 0;
+};
+
+std::optional<Probed> probe(MPI_Comm comm, int source, int tag) {
+  Probed result;
+  int found = 0;
+  MPI_Status status;
+  check_mpi(MPI_Improbe(source, tag, comm, &found, &result.message, &status), "MPI_Improbe");
+  if (!found) return std::nullopt;
+  MPI_Count bytes = 0;
+  check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
+  result.source = status.MPI_SOURCE;
+  result.bytes = bytes;
+  return result;
+}
 
 int largest_tag() {
   void* value = nullptr;
@@ -124,18 +145,12 @@ void Control::send_statement(int rank, const Statement& statement) {
 
 void Control::poll() {
   if (handle_ == MPI_COMM_NULL) return;
-  for (;;) {
-    int found = 0;
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    check_mpi(MPI_Improbe(MPI_ANY_SOURCE, control_tag, handle_, &found, &message, &status),
-              "MPI_Improbe");
-    if (!found) break;
-    int size = 0;
-    check_mpi(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
-    std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-    check_mpi(MPI_Mrecv(bytes.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
-    handle(status.MPI_SOURCE, bytes);
+  while (auto probed = probe(handle_, MPI_ANY_SOURCE, control_tag)) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(probed->bytes));
+    check_mpi(MPI_Mrecv(bytes.data(), static_cast<int>(probed->bytes), MPI_BYTE, &probed->message,
+                        MPI_STATUS_IGNORE),
+              "MPI_Mrecv");
+    handle(probed->source, bytes);
   }
   receive_leftovers();
   std::erase_if(transfers_, [](Transfer& transfer) { return drain({&transfer.request, 1}, 0.0); });
@@ -318,20 +333,13 @@ void Control::add_leftover(int rank, const Statement& statement, std::int32_t ta
 }
 
 void Control::receive_leftovers() {
-  for (auto& leftover : leftovers_) {
-    while (leftover.messages > 0) {
-      int found = 0;
-      MPI_Message message = MPI_MESSAGE_NULL;
-      MPI_Status status;
-      check_mpi(MPI_Improbe(leftover.rank, leftover.tag, handle_, &found, &message, &status),
-                "MPI_Improbe");
-      if (!found) break;
-      MPI_Count size = 0;
-      check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &size), "MPI_Get_elements_x");
+  for (auto& [rank, tag, messages] : leftovers_) {
+    for (; messages > 0; --messages) {
+      auto probed = probe(handle_, rank, tag);
+      if (!probed) break;
       auto& transfer = transfers_.emplace_back();
-      transfer.bytes.resize(static_cast<std::size_t>(size));
-      post_matched(transfer.bytes.data(), size, message, transfer.request);
-      --leftover.messages;
+      transfer.bytes.resize(static_cast<std::size_t>(probed->bytes));
+      post_matched(transfer.bytes.data(), probed->bytes, probed->message, transfer.request);
     }
   }
   std::erase_if(leftovers_, [](const Leftover& leftover) { return leftover.messages == 0; });

@@ -32,10 +32,14 @@ bool has_timed_out(const Heard& heard) {
   return was_heard(heard) && heard.statement->problem.kind == ErrorKind::timeout;
 }
 
-std::string listed(const All& some, const All& all) {
+std::vector<int> ranks_of(const All& some) {
   std::vector<int> ranks;
   for (const auto& heard : some) ranks.push_back(heard.rank);
-  return on_ranks(ranks, all.size());
+  return ranks;
+}
+
+std::string listed(const All& some, const All& all) {
+  return on_ranks(ranks_of(some), all.size());
 }
 
 /// The error of the lowest rank, the ranks that have it too, and those that have others.
@@ -57,9 +61,7 @@ Problem missing_ranks(const char* function, const OperationLog& log, double time
   // Who comes late is told what the others threw.
   for (const auto& heard : those(all, has_timed_out))
     if (!heard.statement->problem.text.empty()) return heard.statement->problem;
-  const auto missing = those(all, [](const Heard& heard) { return !was_heard(heard); });
-  std::vector<int> ranks;
-  for (const auto& heard : missing) ranks.push_back(heard.rank);
+  const auto ranks = ranks_of(those(all, [](const Heard& heard) { return !was_heard(heard); }));
   const auto whom = ranks.empty() ? std::string("messages")
                                   : fmt::format("mesh rank{} {}", ranks.size() > 1 ? "s" : "",
                                                 fmt::join(ranks, ", "));

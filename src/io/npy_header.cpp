@@ -141,7 +141,7 @@ NpyHeader header_for(Operation& operation, const std::string& path, const Device
   });
   if (!mesh.coordinate()) return {.type = type, .shape = Extents::filled(tensor_dims, 0)};
   auto arguments = hash_combine(hash_range(0, path), placements.hash());
-  arguments = hash_combine(arguments, static_cast<std::uint64_t>(type.kind));
+  arguments = hash_combine(arguments, type);
   arguments = hash_combine(arguments, tensor_dims);
   const auto call = [&] {
     return fmt::format("read_npy of '{}' into {}-d {} as {}", path, tensor_dims, to_string(type),

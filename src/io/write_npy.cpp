@@ -109,7 +109,7 @@ void write_pieces(Operation& operation, const Execution& execution, const std::s
   if (!mesh.coordinate()) return;
   const auto group = mesh.group();
   auto arguments = hash_combine(hash_range(0, path), spec.hash());
-  arguments = hash_combine(arguments, static_cast<std::uint64_t>(piece.type.kind));
+  arguments = hash_combine(arguments, piece.type);
   const auto call = [&] {
     return fmt::format("write_npy of '{}': {} {}", path, to_string(piece.type), to_string(spec));
   };

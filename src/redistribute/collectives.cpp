@@ -22,8 +22,7 @@ std::string CollectiveCall::operator()() const {
 }
 
 std::uint64_t CollectiveCall::hash() const {
-  auto hash = hash_combine(static_cast<std::uint64_t>(type.kind), tensor_dims);
-  return hash_range(hash_combine(hash, static_cast<std::uint64_t>(type.size)), arguments);
+  return hash_range(hash_combine(tensor_dims, type), arguments);
 }
 
 Placements uniform(const DeviceMesh& mesh, Placement placement) {

@@ -40,8 +40,7 @@ std::string DistributeCall::operator()() const {
 std::uint64_t DistributeCall::hash() const {
   auto hash = hash_combine(placements.hash(), shape.size());
   if (options.each_rank) hash = hash_range(hash, shape);
-  hash = hash_combine(hash, static_cast<std::uint64_t>(type.kind));
-  hash = hash_combine(hash, static_cast<std::uint64_t>(type.size));
+  hash = hash_combine(hash, type);
   return hash_combine(hash, options.each_rank ? ~0U : static_cast<unsigned>(options.src_rank));
 }
 

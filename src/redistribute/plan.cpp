@@ -209,8 +209,7 @@ void require_reducible_along(const Placements& placements, const std::vector<int
 std::uint64_t detail::plan_hash(const DTensorSpec& source, const DTensorSpec& target,
                                 ElementType type, const RedistributeOptions& options) {
   auto hash = hash_combine(source.hash(), target.hash());
-  hash = hash_combine(hash, static_cast<std::uint64_t>(type.kind));
-  hash = hash_combine(hash, static_cast<std::uint64_t>(type.size));
+  hash = hash_combine(hash, type);
   return hash_combine(hash, options.fast_reductions ? 1 : 0);
 }
 

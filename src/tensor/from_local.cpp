@@ -127,9 +127,7 @@ std::uint64_t FromLocalCall::hash() const {
   auto hash = hash_range(placements.hash(), options.shape);
   hash = hash_combine(hash, options.run_check ? 1 : 0);
   if (options.run_check) return hash;
-  hash = hash_combine(hash, tensor_dims);
-  hash = hash_combine(hash, static_cast<std::uint64_t>(type.kind));
-  return hash_combine(hash, static_cast<std::uint64_t>(type.size));
+  return hash_combine(hash_combine(hash, tensor_dims), type);
 }
 
 DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,

@@ -4,13 +4,12 @@
 // the ranks and known to them: the same exception on every rank within a second, and the next call
 // works.
 #include <chrono>
-#include <cstring>
 #include <set>
-#include <span>
 
 #include <gmock/gmock.h>
 
 #include "../support/errors.hpp"
+#include "../support/gathered.hpp"
 #include "cases.hpp"
 
 namespace tessera::test {
@@ -51,16 +50,6 @@ Outcome outcome_of(const std::function<void()>& call) {
   }
   const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - start;
   result.seconds = duration.count();
-  return result;
-}
-
-std::vector<std::string> of_all_ranks(const DeviceMesh& mesh, const std::string& mine) {
-  std::vector<std::string> result;
-  for (const auto& bytes :
-       all_gather_v(mesh.group(), std::as_bytes(std::span(mine)), TraceKind::metadata, "test")) {
-    result.emplace_back(bytes.size(), '\0');
-    std::memcpy(result.back().data(), bytes.data(), bytes.size());
-  }
   return result;
 }
 
@@ -111,7 +100,7 @@ class BadInput : public ::testing::TestWithParam<std::size_t> {
   /// All ranks threw the same; what it was.
   Outcome expect_same_everywhere(const Outcome& mine) {
     EXPECT_NE(mine.type, "none");
-    for (const auto& other : of_all_ranks(mesh_, mine.type + ": " + mine.text))
+    for (const auto& other : gathered(mesh_.group(), mine.type + ": " + mine.text))
       EXPECT_EQ(other, mine.type + ": " + mine.text);
     return mine;
   }
@@ -119,7 +108,8 @@ class BadInput : public ::testing::TestWithParam<std::size_t> {
   /// The ranks that threw threw the same.
   void expect_same_where_thrown(const Outcome& mine) {
     std::set<std::string> texts;
-    for (const auto& text : of_all_ranks(mesh_, mine.type == "none" ? "" : mine.text))
+    for (const auto& text :
+         gathered(mesh_.group(), mine.type == "none" ? std::string() : mine.text))
       if (!text.empty()) texts.insert(text);
     EXPECT_EQ(texts.size(), 1U) << ::testing::PrintToString(texts);
   }

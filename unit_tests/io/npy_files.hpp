@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 
 #include <tessera/comm/collectives.hpp>
 
+#include "../support/gathered.hpp"
 #include "../support/meshes.hpp"
 
 namespace tessera::test {
@@ -91,8 +91,7 @@ inline std::string reversed(std::string bytes, std::size_t size) {
 
 /// The same text on every rank.
 inline bool is_same_everywhere(const std::string& text) {
-  const auto all = all_gather_v(world_mesh().group(), std::as_bytes(std::span(text)),
-                                TraceKind::metadata, "test");
+  const auto all = gathered(world_mesh().group(), text);
   return std::ranges::all_of(all, [&](const auto& other) { return other == all[0]; });
 }
 

@@ -27,8 +27,13 @@ int started_request(int code) {
   return code;
 }
 
-void ended_request(MPI_Request before, MPI_Request after) {
-  if (before != MPI_REQUEST_NULL && after == MPI_REQUEST_NULL) --mpi_counters().requests;
+/// Runs a call that may end `request`.
+template <class Call>
+int ending(const MPI_Request* request, const Call& call) {
+  const auto before = *request;
+  const int code = call();
+  if (before != MPI_REQUEST_NULL && *request == MPI_REQUEST_NULL) --mpi_counters().requests;
+  return code;
 }
 
 }  // namespace
@@ -101,24 +106,15 @@ int MPI_Imrecv_c(void* data, MPI_Count count, MPI_Datatype type, MPI_Message* me
 #endif
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  const auto before = *request;
-  const int code = PMPI_Test(request, flag, status);
-  ended_request(before, *request);
-  return code;
+  return ending(request, [&] { return PMPI_Test(request, flag, status); });
 }
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  const auto before = *request;
-  const int code = PMPI_Wait(request, status);
-  ended_request(before, *request);
-  return code;
+  return ending(request, [&] { return PMPI_Wait(request, status); });
 }
 
 int MPI_Request_free(MPI_Request* request) {
-  const auto before = *request;
-  const int code = PMPI_Request_free(request);
-  ended_request(before, *request);
-  return code;
+  return ending(request, [&] { return PMPI_Request_free(request); });
 }
 
 }  // extern "C"

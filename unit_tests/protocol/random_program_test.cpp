@@ -3,17 +3,16 @@
 // Random programs of collective calls on several meshes and tensors; in every third one, one rank
 // does something else at one place. TESSERA_TEST_SEED repeats a run.
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
 #include <random>
 #include <set>
-#include <span>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include <tessera/tessera.hpp>
 
+#include "../support/gathered.hpp"
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
 
@@ -276,21 +275,10 @@ Step deviated(const Step& step, Deviation deviation, const Program& program) {
   return result;
 }
 
-std::vector<std::string> of_all_ranks(const std::string& mine) {
-  std::vector<std::string> result;
-  const auto world = mesh_of({world_size()});
-  for (const auto& bytes :
-       all_gather_v(world.group(), std::as_bytes(std::span(mine)), TraceKind::metadata, "test")) {
-    result.emplace_back(bytes.size(), '\0');
-    std::memcpy(result.back().data(), bytes.data(), bytes.size());
-  }
-  return result;
-}
-
 /// Whether all ranks threw or none, where the ranks compare every call; else whether those that
 /// threw threw the same.
 void expect_alike(const Outcome& mine, bool is_strict, bool is_users) {
-  const auto all = of_all_ranks(mine.error);
+  const auto all = gathered(mesh_of({world_size()}).group(), mine.error);
   const std::set<std::string> different(all.begin(), all.end());
   const bool has_silent = different.contains("");
   EXPECT_TRUE(!is_strict || !has_silent || different.size() == 1) << testing::PrintToString(all);

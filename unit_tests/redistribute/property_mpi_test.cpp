@@ -3,14 +3,13 @@
 //
 // Random redistributions under MPI against the serial oracle: the cases of property_test.cpp, on
 // real ranks.
-#include <cstring>
-#include <span>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include <tessera/redistribute/redistributor.hpp>
 
+#include "../support/gathered.hpp"
 #include "../support/meshes.hpp"
 #include "../support/oracle.hpp"
 
@@ -31,14 +30,7 @@ std::vector<std::vector<double>> all_values(const RandomCase& random, const Stri
       values.push_back(load(mine.element(local), random.type));
     });
   }
-  const auto world = mesh_of({world_size()});
-  std::vector<std::vector<double>> result;
-  for (const auto& bytes :
-       all_gather_v(world.group(), std::as_bytes(std::span(values)), TraceKind::metadata, "test")) {
-    result.emplace_back(bytes.size() / sizeof(double));
-    std::memcpy(result.back().data(), bytes.data(), bytes.size());
-  }
-  return result;
+  return gathered(mesh_of({world_size()}).group(), values);
 }
 
 std::string first_difference(const RandomCase& random,

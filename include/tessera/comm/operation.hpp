@@ -116,7 +116,6 @@ class Operation {
   bool is_doomed() const { return failure_ != nullptr; }
   /// Of the messages of this call.
   int tag() const { return tag_; }
-  detail::OperationLog* log() const { return log_; }
 
  private:
   friend detail::Control;

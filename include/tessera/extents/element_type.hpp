@@ -7,6 +7,8 @@
 #include <string>
 #include <type_traits>
 
+#include <tessera/extents/hash.hpp>
+
 namespace tessera {
 
 /// What the library knows of an element: enough to move it (its size) and to reduce it (its
@@ -107,6 +109,11 @@ constexpr ElementType element_type() {
   using Value = std::remove_cv_t<T>;
   static_assert(std::is_trivially_copyable_v<Value>, "elements travel as bytes");
   return {element_kind<Value>, static_cast<std::int32_t>(sizeof(Value))};
+}
+
+constexpr std::uint64_t hash_combine(std::uint64_t seed, ElementType type) {
+  seed = hash_combine(seed, static_cast<std::uint64_t>(type.kind));
+  return hash_combine(seed, static_cast<std::uint64_t>(type.size));
 }
 
 }  // namespace tessera

@@ -50,14 +50,13 @@ struct OperationLog {
   std::unordered_map<std::uint64_t, std::string> agreed = {};  ///< calls in words, by the
                                                                ///< fingerprints all have compared
   std::uint64_t epoch = 1;                                     ///< changes when `agreed` is emptied
-
-  /// A call in words.
-  std::string text_of(std::uint64_t fingerprint, const char* name) const;
-  std::array<PastCall, 256> past = {};  ///< a ring
-  std::size_t oldest = 0;               ///< in it
-  std::vector<DataMessage> spare = {};  ///< memory for the next call's list
+  std::array<PastCall, 256> past = {};                         ///< a ring
+  std::size_t oldest = 0;                                      ///< in it
+  std::vector<DataMessage> spare = {};                         ///< memory for the next call's list
 
   bool contains(int rank) const;
+  /// A call in words.
+  std::string text_of(std::uint64_t fingerprint, const char* name) const;
   /// The number of the next call. Calls inside others are numbered within their outermost one, so
   /// that all ranks go on alike after it, however far each has come in it.
   std::uint64_t begin(bool is_outermost) {

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <tessera/comm/collectives.hpp>
+
+namespace tessera::test {
+
+/// The strings or vectors of all ranks of a group, by position. Collective over the group.
+template <class Values>
+std::vector<Values> gathered(const Group& group, const Values& mine) {
+  std::vector<Values> result;
+  for (const auto& bytes :
+       all_gather_v(group, std::as_bytes(std::span(mine)), TraceKind::metadata, "test")) {
+    result.emplace_back(bytes.size() / sizeof mine[0], typename Values::value_type());
+    std::memcpy(result.back().data(), bytes.data(), bytes.size());
+  }
+  return result;
+}
+
+}  // namespace tessera::test
