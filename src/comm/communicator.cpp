@@ -24,12 +24,28 @@ using detail::check_mpi;
 struct ProcessGroup {
   MPI_Group handle = MPI_GROUP_NULL;
   ProcessGroup() = default;
+  explicit ProcessGroup(MPI_Comm comm) {
+    check_mpi(MPI_Comm_group(comm, &handle), "MPI_Comm_group");
+  }
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
   ~ProcessGroup() {
     if (handle != MPI_GROUP_NULL) MPI_Group_free(&handle);
   }
 };
+
+/// The ranks in MPI_COMM_WORLD, by rank; numbers of their own for processes that are not in it.
+std::vector<int> processes_of(const Communicator::State& state) {
+  static int strangers = 0;
+  const ProcessGroup all(state.handle), world(MPI_COMM_WORLD);
+  std::vector<int> result(state.all_ranks.size());
+  check_mpi(MPI_Group_translate_ranks(all.handle, state.size, state.all_ranks.data(), world.handle,
+                                      result.data()),
+            "MPI_Group_translate_ranks");
+  for (auto& process : result)
+    if (process == MPI_UNDEFINED) process = -1 - ++strangers;
+  return result;
+}
 
 void check_user_communicator(MPI_Comm user) {
   require<MpiError>(comm::is_usable(),
@@ -55,14 +71,14 @@ void fill_in(MPI_Comm user, Communicator::State& state) {
   check_mpi(MPI_Comm_size(state.handle, &state.size), "MPI_Comm_size");
   state.all_ranks.resize(static_cast<std::size_t>(state.size));
   std::iota(state.all_ranks.begin(), state.all_ranks.end(), 0);
-  state.control = std::make_unique<detail::Control>(state.handle, state.rank);
+  state.control = std::make_unique<detail::Control>(state.handle, state.rank, processes_of(state));
   state.message_limit = detail::default_message_limit();
   state.io_limit = detail::default_io_limit;
 }
 
 MPI_Comm make_group(const Communicator::State& state, const std::vector<int>& ranks) {
-  ProcessGroup all, part;
-  check_mpi(MPI_Comm_group(state.handle, &all.handle), "MPI_Comm_group");
+  const ProcessGroup all(state.handle);
+  ProcessGroup part;
   check_mpi(MPI_Group_incl(all.handle, static_cast<int>(ranks.size()), ranks.data(), &part.handle),
             "MPI_Group_incl");
   MPI_Comm result = MPI_COMM_NULL;

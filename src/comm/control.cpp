@@ -9,6 +9,7 @@
 #include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/failure.hpp>
 #include <tessera/comm/detail/post.hpp>
+#include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/tags.hpp>
 #include <tessera/comm/detail/wait.hpp>
 
@@ -30,6 +31,7 @@ std::vector<std::byte> bytes_of(const Header& header) {
 }
 
 constexpr std::size_t most_failed = 64;
+constexpr double listening_interval = 0.1;  // seconds
 
 /// A message that has arrived, taken out of matching.
 struct Probed {
@@ -64,13 +66,20 @@ bool OperationLog::contains(int rank) const {
   return std::ranges::find(ranks, rank) != ranks.end();
 }
 
+bool OperationLog::surrounds(const OperationLog& other) const {
+  return std::ranges::find(parts, &other) != parts.end();
+}
+
 std::string OperationLog::text_of(std::uint64_t fingerprint, const char* function) const {
   const auto found = agreed.find(fingerprint);
   return found == agreed.end() ? function : found->second;
 }
 
-Control::Control(MPI_Comm handle, int rank)
-    : tag_range(largest_tag() - first_data_tag), handle_(handle), rank_(rank) {}
+Control::Control(MPI_Comm handle, int rank, std::vector<int> processes)
+    : tag_range(largest_tag() - first_data_tag),
+      handle_(handle),
+      rank_(rank),
+      processes_(std::move(processes)) {}
 
 Control::~Control() = default;
 
@@ -97,6 +106,9 @@ void Control::close() noexcept {
   transfers_.clear();
   leftovers_.clear();
   handle_ = MPI_COMM_NULL;
+  for (auto* other : live_controls())
+    for (auto& [key, log] : other->logs_)
+      std::erase_if(log.parts, [this](const auto* part) { return &part->control == this; });
 }
 
 OperationLog& Control::log(std::uint64_t key, std::span<const int> ranks, const std::string& name) {
@@ -104,18 +116,27 @@ OperationLog& Control::log(std::uint64_t key, std::span<const int> ranks, const 
   if (found != logs_.end()) return found->second;
   const auto own = std::ranges::find(ranks, rank_);
   const int position = own == ranks.end() ? -1 : static_cast<int>(own - ranks.begin());
-  auto& made =
-      logs_.emplace(key, OperationLog{*this, key, {ranks.begin(), ranks.end()}, position, name})
-          .first->second;
-  const std::set<int> all(ranks.begin(), ranks.end());
-  for (auto& [other_key, other] : logs_) {
-    const std::set<int> others(other.ranks.begin(), other.ranks.end());
-    if (std::ranges::includes(all, others)) made.parts.push_back(&other);
-    if (&other == &made || !std::ranges::includes(others, all)) continue;
+  std::set<int> processes;
+  for (const int rank : ranks) processes.insert(processes_[static_cast<std::size_t>(rank)]);
+  OperationLog made{*this, key, {ranks.begin(), ranks.end()}, std::move(processes), position, name};
+  auto& result = logs_.emplace(key, std::move(made)).first->second;
+  result.parts.push_back(&result);
+  relate(result);
+  auto others = live_controls();
+  std::erase(others, this);
+  for (auto* other : others) other->relate(result);
+  return result;
+}
+
+/// Finds the logs of this communicator that are parts of a new one, and those it is part of.
+void Control::relate(OperationLog& made) {
+  for (auto& [key, other] : logs_) {
+    if (&other == &made) continue;
+    if (std::ranges::includes(made.processes, other.processes)) made.parts.push_back(&other);
+    if (!std::ranges::includes(other.processes, made.processes)) continue;
     other.parts.push_back(&made);
     made.generation += other.closed;
   }
-  return made;
 }
 
 void Control::send(int rank, std::vector<std::byte> bytes) {
@@ -131,9 +152,9 @@ void Control::send_round(int rank, std::int32_t round, OperationId id, std::uint
 }
 
 void Control::query(std::span<const int> ranks) {
+  const auto& call = *innermost();
   for (const int rank : ranks)
-    send(rank, bytes_of({Header::query, innermost->has_agreed_ ? 0 : 1, innermost->id(),
-                         innermost->fingerprint_}));
+    send(rank, bytes_of({Header::query, call.has_agreed_ ? 0 : 1, call.id(), call.fingerprint_}));
 }
 
 void Control::send_statement(int rank, const Statement& statement) {
@@ -145,6 +166,7 @@ void Control::send_statement(int rank, const Statement& statement) {
 
 void Control::poll() {
   if (handle_ == MPI_COMM_NULL) return;
+  last_poll = seconds();
   while (auto probed = probe(handle_, MPI_ANY_SOURCE, control_tag)) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(probed->bytes));
     check_mpi(MPI_Mrecv(bytes.data(), static_cast<int>(probed->bytes), MPI_BYTE, &probed->message,
@@ -154,6 +176,15 @@ void Control::poll() {
   }
   receive_leftovers();
   std::erase_if(transfers_, [](Transfer& transfer) { return drain({&transfer.request, 1}, 0.0); });
+}
+
+void Control::poll_all() {
+  for (auto* control : live_controls())
+    if (control->is_listening()) control->poll();
+}
+
+void Control::catch_up(double now) {
+  if (now - last_poll > listening_interval) poll_all();
 }
 
 void Control::handle(int rank, std::span<const std::byte> bytes) {
@@ -179,17 +210,23 @@ std::optional<std::uint64_t> Control::take_round(int rank, std::int32_t round, O
   return result;
 }
 
+Operation* Control::innermost() const {
+  auto* result = innermost_call;
+  while (result != nullptr && &result->log_->control != this) result = result->outer_;
+  return result;
+}
+
 Operation* Control::find(OperationId id) const {
-  for (auto* operation = innermost; operation != nullptr; operation = operation->outer_)
-    if (operation->id() == id) return operation;
+  for (auto* operation = innermost_call; operation != nullptr; operation = operation->outer_)
+    if (&operation->log_->control == this && operation->id() == id) return operation;
   for (const auto& background : detached)
     if (background.operation->id() == id) return background.operation;
   return nullptr;
 }
 
-Operation* Control::outermost_doomed() const {
+Operation* Control::outermost_doomed() {
   Operation* result = nullptr;
-  for (auto* operation = innermost; operation != nullptr; operation = operation->outer_)
+  for (auto* operation = innermost_call; operation != nullptr; operation = operation->outer_)
     if (operation->is_doomed()) result = operation;
   return result;
 }
@@ -221,12 +258,15 @@ void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint, 
   } else if (has_begun(id)) {
     const auto* past = past_call(id);
     if (past == nullptr) return;
-    if (past->fingerprint != fingerprint)
+    const bool is_forgotten = past->fingerprint == 0 && is_comparing;
+    const bool is_same = is_forgotten ? logs_.at(id.group).agreed.contains(fingerprint)
+                                      : past->fingerprint == fingerprint;
+    if (!is_same)
       tell_completed(rank, id, *past);
     else if (is_comparing)
       tell_agreed();
-  } else if (innermost != nullptr && innermost->log_->contains(rank)) {
-    tell_elsewhere(rank, id, *innermost);
+  } else if (const auto* call = innermost(); call != nullptr && call->log_->contains(rank)) {
+    tell_elsewhere(rank, id, *call);
   }
 }
 
@@ -265,17 +305,20 @@ void Control::handle_statement(int rank, Statement statement) {
   if (is_elsewhere) tell_elsewhere(rank, heard.call.id, *operation);
 }
 
-/// What `rank` has stated about a call, or about another group's that it is in instead.
 const Statement* Control::heard(OperationId about, int rank) const {
-  if (const auto direct = statements_.find(about); direct != statements_.end())
-    if (const auto found = direct->second.find(rank); found != direct->second.end())
-      return found->second.standing == Standing::leaving ? nullptr : &found->second;
-  for (const auto& [id, statements] : statements_) {
-    const auto found = statements.find(rank);
-    if (id.group != about.group && found != statements.end() && !has_begun(id))
-      return &found->second;
-  }
-  return nullptr;
+  const auto statements = statements_.find(about);
+  if (statements == statements_.end()) return nullptr;
+  const auto found = statements->second.find(rank);
+  return found == statements->second.end() ? nullptr : &found->second;
+}
+
+/// What `rank` has stated about a call, or about one that is known to exclude it.
+const Statement* Control::heard(OperationId about, OperationId instead, int rank) const {
+  if (const auto* direct = heard(about, rank)) return direct;
+  const auto* other = heard(instead, rank);
+  const bool was_in_it = other != nullptr && other->standing != Standing::elsewhere &&
+                         other->standing != Standing::completed;
+  return was_in_it ? other : nullptr;
 }
 
 Control::FailedCall* Control::find_failed(OperationId id) {
@@ -322,8 +365,8 @@ void Control::handle_future(int rank, Statement statement) {
   const auto about = statement.about;
   const auto& heard = keep(rank, std::move(statement));
   if (auto* const excluded = find(heard.conflict)) excluded->doom(&heard.call);
-  if (innermost != nullptr && innermost->log_->contains(rank))
-    tell_elsewhere(rank, about, *innermost);
+  if (const auto* call = innermost(); call != nullptr && call->log_->contains(rank))
+    tell_elsewhere(rank, about, *call);
 }
 
 void Control::add_leftover(int rank, const Statement& statement, std::int32_t tag,
@@ -361,7 +404,9 @@ void Control::skip(const Call& call) {
 void Control::forget(OperationId id) {
   if (const auto found = statements_.find(id); found != statements_.end()) {
     for (const auto& [rank, statement] : found->second)
-      if (find(id) == nullptr && find_failed(id) == nullptr) add_leftover(rank, statement, 0, 0);
+      if (find(id) == nullptr && find_failed(id) == nullptr &&
+          statement.problem.kind != ErrorKind::timeout)
+        add_leftover(rank, statement, 0, 0);
     statements_.erase(found);
   }
   std::erase_if(rounds_, [&](const auto& entry) { return std::get<0>(entry.first) == id; });
@@ -385,7 +430,7 @@ void Control::end(Operation& operation) {
     }
   }
   forget(id);
-  if (innermost != nullptr || !detached.empty()) return;
+  if (innermost_call != nullptr || !detached.empty()) return;
   told_.clear();
   settled_ = nullptr;
   has_news = !statements_.empty() || !rounds_.empty() || !known_to_agree_.empty();
@@ -404,13 +449,22 @@ bool Control::advance_detached() {
   return has_more;
 }
 
-void Control::give_up(const Problem& problem) {
-  auto* const last = problem.kind == ErrorKind::none ? outermost_doomed() : innermost;
-  // Messages arrive in order: who hears that the outer call fails has heard of the inner ones.
-  for (auto* operation = innermost; operation != last; operation = operation->outer_)
-    operation->join({}, Standing::abandoned);
-  if (last != nullptr)
-    last->join(problem, problem.kind == ErrorKind::none ? Standing::inside : Standing::failed);
+/// Messages arrive in order: who hears that the outer call fails has heard of the inner ones.
+void Control::abandon_within(const Operation* call) {
+  for (auto* inner = innermost_call; inner != call; inner = inner->outer_)
+    inner->join({}, Standing::abandoned);
+}
+
+void Control::give_up() {
+  auto* const call = outermost_doomed();
+  abandon_within(call);
+  call->join({}, Standing::inside);
+  throw Doomed();
+}
+
+void Control::time_out(Operation& call) {
+  abandon_within(&call);
+  call.join({ErrorKind::timeout, ""}, Standing::failed);
   throw Doomed();
 }
 

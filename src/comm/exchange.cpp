@@ -23,9 +23,13 @@ constexpr double drain_seconds_of_the_dead = 1;
 Exchange::Exchange(const Communicator& communicator, TraceKind kind, const char* operation,
                    int group_size)
     : communicator_(communicator),
-      owner_(communicator.state().control->innermost),
+      owner_(communicator.state().control->innermost()),
       event_{kind, operation, group_size, 0, 0, 0, 0, 0.0},
-      start_(detail::seconds()) {}
+      start_(detail::seconds()) {
+  // What a rank that comes late sends and receives, the others may have given up.
+  communicator_.state().control->catch_up(start_);
+  if (owner_ != nullptr && detail::Control::must_give_up()) detail::Control::give_up();
+}
 
 Exchange::~Exchange() {
   if ((receives_.empty() && sends_.empty()) || !comm::is_usable()) return;

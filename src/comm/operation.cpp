@@ -33,8 +33,9 @@ constexpr std::uint64_t calls_between_polls = 256;
 Operation::Operation(detail::OperationLog* log, FunctionName name)
     : log_(log), name_(name), tag_(detail::plain_tag) {
   if (log_ == nullptr) return;
-  outer_ = std::exchange(log_->control.innermost, this);
-  sequence_ = log_->begin(outer_ == nullptr);
+  outer_ = std::exchange(detail::innermost_call, this);
+  is_outermost_ = outer_ == nullptr || !is_nested();
+  sequence_ = log_->begin(is_outermost_);
 }
 
 Operation::~Operation() {
@@ -44,17 +45,23 @@ Operation::~Operation() {
     std::erase_if(control.detached,
                   [this](const auto& background) { return background.operation == this; });
   else
-    control.innermost = outer_;
+    detail::innermost_call = outer_;
   log_->remember({sequence_, fingerprint_, name_.text});
   try {
     if (failure_ || control.has_news) control.end(*this);
   } catch (...) {
     // MPI fails: the next call meets it too.
   }
-  if (outer_ == nullptr && !was_detached_) log_->close();
+  if (is_outermost_ && !was_detached_) log_->close();
   if (messages_.capacity() == 0) return;
   messages_.clear();
   messages_.swap(log_->spare);
+}
+
+bool Operation::is_nested() const {
+  const auto* around = outer_;
+  while (around != nullptr && !around->log_->surrounds(*log_)) around = around->outer_;
+  return around != nullptr;
 }
 
 bool Operation::has_peers() const {
@@ -79,7 +86,7 @@ bool Operation::state_call(std::uint64_t arguments, const CallText& call) {
   if (!control.statements_.empty() && control.statements_.contains(id())) {
     doom();
     make_text_ = call;
-    control.give_up();
+    detail::Control::give_up();
   }
   return true;
 }
@@ -122,13 +129,13 @@ void Operation::compare(const CallText& call) {
     std::optional<std::uint64_t> other;
     while (!(other = control.take_round(source, round, id())) && !control.is_known_to_agree(id())) {
       control.poll();
-      if (control.must_give_up()) control.give_up();
+      if (detail::Control::must_give_up()) detail::Control::give_up();
       watch.pause([&] { return std::vector{source}; }, [] {});
     }
     if (!other) break;
     if (*other != fingerprint_) {
       doom();
-      control.give_up();
+      detail::Control::give_up();
     }
   }
   if (log_->agreed.size() == most_agreed) {
@@ -146,9 +153,9 @@ void Operation::compare(const CallText& call) {
 
 void Operation::detach(void* object, bool (*advance)(void* object)) {
   if (log_ == nullptr || is_detached_) return;
-  if (!was_detached_ && outer_ == nullptr) log_->close();
+  if (!was_detached_ && is_outermost_) log_->close();
   was_detached_ = true;
-  log_->control.innermost = std::exchange(outer_, nullptr);
+  detail::innermost_call = std::exchange(outer_, nullptr);
   log_->control.detached.push_back({this, object, advance});
   is_detached_ = true;
 }
@@ -157,7 +164,7 @@ void Operation::attach() {
   if (log_ == nullptr || !is_detached_) return;
   auto& control = log_->control;
   std::erase_if(control.detached, [this](const auto& entry) { return entry.operation == this; });
-  outer_ = std::exchange(control.innermost, this);
+  outer_ = std::exchange(detail::innermost_call, this);
   is_detached_ = false;
 }
 
@@ -186,7 +193,9 @@ detail::Call Operation::call() const {
 
 void Operation::doom(const detail::Call* conflict) {
   if (!failure_) failure_ = std::make_unique<Failure>();
-  if (conflict != nullptr && !failure_->conflict) failure_->conflict = *conflict;
+  if (conflict == nullptr || failure_->conflict) return;
+  failure_->conflict = *conflict;
+  if (failure_->has_joined) tell_those_excluded();
 }
 
 Statement Operation::own_statement(int receiver) const {
@@ -208,7 +217,6 @@ void Operation::join(const Problem& problem, Standing standing) {
   if (!was_leaving) failure_->call = call();
   failure_->problem = problem;
   failure_->standing = standing;
-  failure_->since = detail::seconds();
   failure_->has_joined = true;
   for (const int rank : log_->ranks) {
     if (rank == control.rank_) continue;
@@ -216,12 +224,21 @@ void Operation::join(const Problem& problem, Standing standing) {
     if (was_leaving) statement.messages = 0;  // they are known already
     control.send_statement(rank, statement);
   }
-  if (failure_->conflict)
-    for (const int rank : failure_->conflict->group)
-      if (rank != control.rank_) control.tell_elsewhere(rank, failure_->conflict->id, *this);
+  tell_those_excluded();
   if (was_leaving) return;
-  for (const auto& [rank, statement] : control.statements_[id()])
-    control.add_leftover(rank, statement, tag_, messages(rank, false));
+  for (const auto& [rank, statement] : control.statements_[id()]) {
+    // Who has waited in vain for this rank may have freed what it sent to it.
+    const bool is_late = messages_.empty() && statement.problem.kind == detail::ErrorKind::timeout;
+    if (!is_late) control.add_leftover(rank, statement, tag_, messages(rank, false));
+  }
+}
+
+/// The ranks of the call that this one excludes.
+void Operation::tell_those_excluded() {
+  auto& control = log_->control;
+  if (!failure_->conflict) return;
+  for (const int rank : failure_->conflict->group)
+    if (rank != control.rank_) control.tell_elsewhere(rank, failure_->conflict->id, *this);
 }
 
 void Operation::give_up() {
@@ -231,6 +248,19 @@ void Operation::give_up() {
 
 void Operation::announce_failure() {
   if (has_peers()) join({}, Standing::leaving);
+}
+
+void Operation::announce(const std::exception_ptr& thrown) {
+  if (!has_peers()) return;
+  const auto own = own_problem(thrown);
+  if (own.kind != detail::ErrorKind::none) join(own, Standing::failed);
+}
+
+/// Of kind none where the exception only passes on that a call was given up.
+Problem Operation::own_problem(const std::exception_ptr& thrown) const {
+  auto own = detail::problem_of(thrown);
+  if (own.kind == detail::ErrorKind::other) own.text = std::string(name()) + ": " + own.text;
+  return own;
 }
 
 bool Operation::has_timed_out() const {
@@ -248,49 +278,56 @@ bool Operation::has_timed_out() const {
 /// given up.
 void Operation::await_statements() {
   auto& control = log_->control;
+  const double start = detail::seconds();
   detail::Backoff backoff(true);
   for (;;) {
-    control.poll();
+    control.poll_all();
     if (control.outermost_doomed() != this) return;
-    const auto matter = settled_as();
-    const auto& group = matter == id() ? log_->ranks : failure_->conflict->group;
-    bool are_all_heard = control.is_drained();
-    for (const int rank : group) {
+    bool are_all_heard = control.is_drained(), is_one_leaving = false;
+    for (const int rank : court().ranks) {
       if (rank == control.rank_) continue;
-      const auto* heard = control.heard(matter, rank);
-      are_all_heard &= heard != nullptr;
-      if (heard != nullptr && heard->about != matter)
-        control.tell_elsewhere(rank, heard->about, *this);
+      const auto* heard = this->heard(rank);
+      const bool is_leaving = heard != nullptr && heard->standing == Standing::leaving;
+      is_one_leaving |= is_leaving;
+      are_all_heard &= heard != nullptr && !is_leaving;
     }
     if (are_all_heard) return;
-    if (detail::seconds() - failure_->since > hearing_seconds) return;
+    const double limit = is_one_leaving ? control.options.timeout : hearing_seconds;
+    if (detail::seconds() - start > limit) return;
     backoff.pause();
   }
 }
 
-/// Where two groups' calls exclude one another, the larger group's is looked at, so that all have
-/// the same list of ranks.
-OperationId Operation::settled_as() const {
+/// The group whose ranks settle what all throw. Where two groups' calls exclude one another, it is
+/// the larger one, so that all have the same list of ranks.
+const detail::OperationLog& Operation::court() const {
   const auto& conflict = failure_->conflict;
   const bool is_other =
       conflict && conflict->group.size() > log_->ranks.size() &&
       std::ranges::find(conflict->group, log_->control.rank_) != conflict->group.end();
-  return is_other ? conflict->id : id();
+  if (!is_other) return *log_;
+  return log_->control.log(conflict->id.group, conflict->group, conflict->group_name);
+}
+
+/// What `rank` has stated about the call of the court, or about the one that excludes it.
+const Statement* Operation::heard(int rank) const {
+  const auto& control = log_->control;
+  const auto other = failure_->conflict ? failure_->conflict->id : OperationId();
+  if (&court() == log_) return control.heard(id(), other, rank);
+  return control.heard(other, id(), rank);
 }
 
 /// What all throw. Afterwards the call is over everywhere.
 Problem Operation::settle() {
   auto& control = log_->control;
-  const auto matter = settled_as();
-  const auto& court = matter == id() ? *log_
-                                     : control.log(matter.group, failure_->conflict->group,
-                                                   failure_->conflict->group_name);
+  const auto& court = this->court();
   std::vector<detail::Heard> all;
   for (std::size_t i = 0; i < court.ranks.size(); ++i) {
     auto& heard = all.emplace_back(detail::Heard{static_cast<int>(i), {}});
+    const auto* stated = this->heard(court.ranks[i]);
     if (court.ranks[i] == control.rank_)
       heard.statement = own_statement(control.rank_);
-    else if (const auto* stated = control.heard(matter, court.ranks[i]))
+    else if (stated != nullptr && stated->standing != Standing::leaving)
       heard.statement = *stated;
   }
   const auto is_elsewhere = [&](const detail::Heard& heard) {
@@ -342,8 +379,7 @@ void Operation::fail() {
     control.has_news = true;
     std::rethrow_exception(thrown);
   }
-  auto own = detail::problem_of(thrown);
-  if (own.kind == detail::ErrorKind::other) own.text = std::string(name()) + ": " + own.text;
+  const auto own = own_problem(thrown);
   const bool is_own = own.kind != detail::ErrorKind::none;
   if (is_own && thrown == control.settled_ && control.settled_by_ == log_->key)
     std::rethrow_exception(thrown);

@@ -24,24 +24,26 @@ Watch::Watch(Control& control)
       backoff_(control.is_oversubscribed),
       query_interval_(first_query_seconds) {}
 
+void Watch::come_back() {
+  const double away = seconds() - last_look_;
+  if (start_ != 0 && away > first_query_seconds) start_ += away;
+}
+
 Watch::Action Watch::next_action() {
   const double now = seconds();
+  last_look_ = now;
   if (start_ == 0) {
     start_ = now;
     next_query_ = now + first_query_seconds;
   }
   // Calls on other communicators may be under way, in the background or around this one.
-  const auto controls = live_controls();
-  for (auto* control : controls) control->advance_detached();
+  for (auto* control : live_controls()) control->advance_detached();
   if (now - start_ > control_.options.timeout) return Action::time_out;
   if (now - start_ < first_query_seconds) return Action::go_on;
-  for (auto* control : controls) {
-    if (!control->is_listening()) continue;
-    control->poll();
-    if (control->must_give_up()) return Action::give_up;
-  }
+  Control::poll_all();
+  if (Control::must_give_up()) return Action::give_up;
   if (!control_.is_listening()) return Action::go_on;
-  if (now < next_query_ || control_.innermost == nullptr) return Action::go_on;
+  if (now < next_query_ || control_.innermost() == nullptr) return Action::go_on;
   query_interval_ = std::min(2 * query_interval_, longest_interval_seconds);
   next_query_ = now + query_interval_;
   return Action::query;
@@ -52,9 +54,9 @@ void Watch::query(const std::vector<int>& ranks) {
 }
 
 void Watch::give_up(bool has_timed_out) {
-  if (!has_timed_out) control_.give_up();
-  const auto* const call = control_.innermost;
-  if (call != nullptr && control_.is_listening()) control_.give_up({ErrorKind::timeout, ""});
+  if (!has_timed_out) Control::give_up();
+  auto* const call = control_.innermost();
+  if (call != nullptr && control_.is_listening()) Control::time_out(*call);
   const auto* name = call == nullptr ? "tessera" : call->name();
   throw Timeout(fmt::format("{}: waited {:g} s for other ranks", name, control_.options.timeout));
 }

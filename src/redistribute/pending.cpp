@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/runtime.hpp>
@@ -81,6 +82,7 @@ bool PendingCall::go_on_as_this_call(const GoOn& go_on) noexcept {
     }
   } catch (...) {
     background_error_ = std::current_exception();
+    operation_->announce(background_error_);
     run_.reset();
   }
   rest();
@@ -94,8 +96,10 @@ bool PendingCall::advance() noexcept {
 bool PendingCall::test() {
   if (operation_) {
     auto& control = *mesh_.communicator().state().control;
+    control.catch_up(seconds());
     control.advance_detached();
     if (!watch_) watch_.emplace(control);
+    watch_->come_back();
     go_on_as_this_call([&] { run_->look(*watch_); });
   }
   if (background_error_ || error_) wait();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -108,6 +109,8 @@ class Operation {
   /// For an exception that leaves messages under way: tells the other ranks at once that the call
   /// fails; why, they learn by fail().
   void announce_failure();
+  /// The same for an exception in the background, which fail() throws later: also tells them why.
+  void announce(const std::exception_ptr& thrown);
   /// The call fails because some rank may be dead.
   bool has_timed_out() const;
 
@@ -122,13 +125,17 @@ class Operation {
   struct Failure;
 
   bool has_peers() const;
+  bool is_nested() const;
   detail::OperationId id() const;
   bool state_call(std::uint64_t arguments, const CallText& call);
   void compare(const CallText& call);
   void doom(const detail::Call* conflict = nullptr);
   void join(const detail::Problem& problem, detail::Standing standing);
+  void tell_those_excluded();
   void await_statements();
-  detail::OperationId settled_as() const;
+  detail::Problem own_problem(const std::exception_ptr& thrown) const;
+  const detail::OperationLog& court() const;
+  const detail::Statement* heard(int rank) const;
   detail::Problem settle();
   void tell_those_who_come_late(const detail::Problem& problem, const std::vector<int>& silent);
   detail::Call call() const;
@@ -140,11 +147,12 @@ class Operation {
   std::uint64_t sequence_ = 0;
   std::uint64_t fingerprint_ = 0;
   int tag_;
+  bool is_outermost_ = false;
   bool has_agreed_ = false;
   bool is_detached_ = false;
   bool was_detached_ = false;
-  CallText make_text_;  // while agree() runs
-  Operation* outer_ = nullptr;
+  CallText make_text_;                         // while agree() runs
+  Operation* outer_ = nullptr;                 // on whichever communicator
   std::vector<detail::DataMessage> messages_;  // its memory is lent by the log
   std::unique_ptr<Failure> failure_;
 };

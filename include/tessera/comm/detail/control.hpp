@@ -31,6 +31,10 @@ struct PastCall {
   const char* name = "";
 };
 
+/// The blocking calls of this thread, on all communicators: the innermost, which knows the one
+/// around it.
+inline thread_local Operation* innermost_call = nullptr;
+
 inline constexpr int nested_bits = 32;
 /// Above all calls inside others: an outermost call is the last of its generation.
 inline constexpr std::uint64_t outermost_bit = std::uint64_t{1} << (nested_bits - 1);
@@ -40,13 +44,15 @@ struct OperationLog {
   Control& control;
   std::uint64_t key;                      ///< of ranks and shape
   std::vector<int> ranks;                 ///< of the communicator, by position
+  std::set<int> processes;                ///< the same, as all communicators know them
   int position;                           ///< of this rank; -1 if it is not one of them
   std::string name;                       ///< of the mesh, for messages
   std::uint64_t closed = 0;               ///< outermost calls on this group that are over
   std::uint64_t generation = 1;           ///< 1 + `closed` of all groups that contain this one
   std::uint64_t nested = 0;               ///< calls inside others in this generation
   std::uint64_t begun = 0;                ///< sequence number of the newest call
-  std::vector<OperationLog*> parts = {};  ///< the groups within this one, itself included
+  std::vector<OperationLog*> parts = {};  ///< the groups within this one, itself included, also of
+                                          ///< other communicators
   std::unordered_map<std::uint64_t, std::string> agreed = {};  ///< calls in words, by the
                                                                ///< fingerprints all have compared
   std::uint64_t epoch = 1;                                     ///< changes when `agreed` is emptied
@@ -55,10 +61,12 @@ struct OperationLog {
   std::vector<DataMessage> spare = {};                         ///< memory for the next call's list
 
   bool contains(int rank) const;
+  /// `other` is one of the parts.
+  bool surrounds(const OperationLog& other) const;
   /// A call in words.
   std::string text_of(std::uint64_t fingerprint, const char* name) const;
-  /// The number of the next call. Calls inside others are numbered within their outermost one, so
-  /// that all ranks go on alike after it, however far each has come in it.
+  /// The number of the next call. Calls inside others, of groups around this one, are numbered within
+  /// their outermost one, so that all ranks go on alike after it, however far each has come in it.
   std::uint64_t begin(bool is_outermost) {
     nested = is_outermost ? outermost_bit : nested + 1;
     begun = generation << nested_bits | nested;
@@ -92,7 +100,8 @@ struct Background {
 /// given time, and what comes too late is known by its OperationId and dropped.
 class Control {
  public:
-  Control(MPI_Comm handle, int rank);
+  /// `processes`: by rank, a number that is the same on every communicator.
+  Control(MPI_Comm handle, int rank, std::vector<int> processes);
   ~Control();
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
@@ -109,11 +118,19 @@ class Control {
   bool is_drained() const { return leftovers_.empty() && transfers_.empty(); }
   /// Receives and handles what has arrived: calls that others have given up are doomed. Local.
   void poll();
-  /// Whether one of the blocking calls is doomed.
-  bool must_give_up() const { return outermost_doomed() != nullptr; }
-  /// Leaves the innermost blocking call, for a problem of this rank, or those down to the outermost
-  /// doomed one: tells their ranks, then throws Doomed.
-  [[noreturn]] void give_up(const Problem& problem = {});
+  /// The same on all communicators.
+  static void poll_all();
+  /// The same if this rank has not listened for a while.
+  void catch_up(double now);
+  /// The innermost blocking call on this communicator; null if there is none.
+  Operation* innermost() const;
+  /// Whether one of the blocking calls, on whichever communicator, is doomed.
+  static bool must_give_up() { return outermost_doomed() != nullptr; }
+  /// Leaves the blocking calls down to the outermost doomed one: tells their ranks, then throws
+  /// Doomed.
+  [[noreturn]] static void give_up();
+  /// The same for a call that has waited too long.
+  [[noreturn]] static void time_out(Operation& call);
 
   /// Tells `ranks` that this one waits for them in the innermost call.
   void query(std::span<const int> ranks);
@@ -132,10 +149,10 @@ class Control {
 
   AgreementOptions options = {};
   bool is_oversubscribed = true;     ///< until known
-  Operation* innermost = nullptr;    ///< of the blocking calls
   std::vector<Background> detached;  ///< in start order
   int tag_range;                     ///< number of tags for data
   std::uint64_t calls_since_poll = 0;
+  double last_poll = 0;   ///< seconds()
   bool has_news = false;  ///< something has been heard or told that end() may have to forget
 
  private:
@@ -173,9 +190,12 @@ class Control {
 
   const Statement& keep(int rank, Statement statement);
   const Statement* heard(OperationId about, int rank) const;
+  const Statement* heard(OperationId about, OperationId instead, int rank) const;
   FailedCall* find_failed(OperationId id);
   Operation* find(OperationId id) const;
-  Operation* outermost_doomed() const;
+  static Operation* outermost_doomed();
+  void relate(OperationLog& made);
+  static void abandon_within(const Operation* call);
   bool has_begun(OperationId id) const;
   const PastCall* past_call(OperationId id) const;
   void skip(const Call& call);
@@ -183,6 +203,7 @@ class Control {
 
   MPI_Comm handle_;
   int rank_;
+  std::vector<int> processes_;
   std::unordered_map<std::uint64_t, OperationLog> logs_;
   std::list<Transfer> transfers_;
   std::map<Round, std::uint64_t> rounds_;

@@ -16,7 +16,6 @@ struct Operation::Failure {
   detail::Standing standing = detail::Standing::inside;
   detail::Problem problem = {};
   detail::Call call = {};
-  double since = 0;  ///< seconds() when it joined
 };
 
 }  // namespace tessera

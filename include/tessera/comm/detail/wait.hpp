@@ -40,6 +40,8 @@ class Watch {
 
   /// Something has arrived: the time begins anew.
   void restart() { start_ = 0; }
+  /// The caller has done something else since the last look: that was no waiting.
+  void come_back();
 
  private:
   enum class Action { go_on, query, give_up, time_out };
@@ -53,6 +55,7 @@ class Watch {
   Backoff backoff_;
   unsigned turns_ = 0;
   double start_ = 0;
+  double last_look_ = 0;
   double next_query_ = 0;
   double query_interval_;
 };

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls in which one rank alone fails, and which the others may complete: whatever follows, on
+// whichever mesh, all ranks stay in step. TESSERA_TEST_SEED repeats a run.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include <gtest/gtest.h>
+
+#include <tessera/comm/collectives.hpp>
+#include <tessera/comm/operation.hpp>
+#include <tessera/error/error.hpp>
+#include <tessera/mesh/device_mesh.hpp>
+
+#include "../support/errors.hpp"
+#include "../support/meshes.hpp"
+
+namespace tessera::test {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::StrEq;
+using Generator = std::mt19937_64;
+
+constexpr int nobody = -1;
+
+int draw(Generator& generator, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(generator);
+}
+
+std::string words(int number) {
+  return "on purpose " + std::to_string(number);
+}
+
+void throw_if(bool fails, int number) {
+  if (fails) throw InvalidArgument(words(number));
+}
+
+/// A call that needs no message once the ranks know it. `thrower`, of the mesh, fails in it.
+void silent(const DeviceMesh& mesh, int thrower, int number) {
+  collectively(mesh.calls(), "silent", [&](Operation& call) {
+    call.agree(1, [] { return std::string("silent"); });
+    throw_if(mesh.rank() == thrower, number);
+  });
+}
+
+/// A call in which each rank hears from all others; "" if what it hears is right.
+std::string exchanged(const DeviceMesh& mesh, int number) {
+  std::string wrong;
+  collectively(mesh.calls(), "exchanged", [&](Operation& call) {
+    call.agree(2, [] { return std::string("exchanged"); });
+    const auto all =
+        all_gather_value(mesh.group(), 1000 * number + mesh.rank(), TraceKind::metadata, "test");
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i] != 1000 * number + static_cast<int>(i))
+        wrong = std::to_string(all[i]) + " from rank " + std::to_string(i);
+  });
+  return wrong;
+}
+
+std::vector<DeviceMesh> some_meshes() {
+  const int n = world_size();
+  static const auto duplicate = [] {
+    MPI_Comm result;
+    MPI_Comm_dup(MPI_COMM_WORLD, &result);
+    return result;
+  }();
+  static const auto other = init_device_mesh(duplicate, {n}, {"other"});
+  auto result = meshes_of({{n}, {2}, {n, 1}, {2, n / 2}});
+  const auto grid = result.back();
+  result.push_back(grid.sub(0));
+  result.push_back(grid.sub(1));
+  result.push_back(other);
+  return result;
+}
+
+/// What all ranks do next, the same everywhere.
+struct Step {
+  DeviceMesh mesh;
+  DeviceMesh inner;  ///< of a call inside
+  bool is_silent;
+  bool is_inner_silent;
+  int thrower;  ///< rank of the mesh
+  int place;    ///< before, inside or after the inner call
+  int number;
+};
+
+/// All ranks of `inner`, of whichever communicator, are on `outer`.
+bool contains(const DeviceMesh& outer, const DeviceMesh& inner) {
+  const auto& ranks = outer.layout().ranks();
+  return std::ranges::all_of(inner.layout().ranks(), [&](int rank) {
+    return std::ranges::find(ranks, rank) != ranks.end();
+  });
+}
+
+Step random_step(Generator& generator, const std::vector<DeviceMesh>& meshes, int number) {
+  const auto any = [&] {
+    return meshes[static_cast<std::size_t>(
+        draw(generator, 0, static_cast<int>(meshes.size()) - 1))];
+  };
+  Step step{any(), {}, draw(generator, 0, 2) != 0, draw(generator, 0, 1) == 0, nobody, 0, number};
+  const int thrower = draw(generator, 0, world_size() - 1);
+  const auto inner = any();
+  const bool has_inner = draw(generator, 0, 2) == 0;
+  step.place = draw(generator, 0, 2);
+  if (!step.is_silent) return step;
+  if (draw(generator, 0, 3) == 0)
+    step.thrower = thrower % static_cast<int>(step.mesh.layout().ranks().size());
+  if (has_inner && contains(step.mesh, inner)) step.inner = inner;
+  return step;
+}
+
+/// Does the step on this rank; what is wrong about it.
+std::string wrong_after(const Step& step) {
+  if (!is_on(step.mesh)) return "";
+  if (!step.is_silent) return exchanged(step.mesh, step.number);
+  if (step.inner.is_null()) {
+    silent(step.mesh, step.thrower, step.number);
+    return "";
+  }
+  std::string wrong;
+  const bool throws = step.mesh.rank() == step.thrower;
+  collectively(step.mesh.calls(), "outer", [&](Operation& call) {
+    call.agree(3, [] { return std::string("outer"); });
+    throw_if(throws && step.place == 0, step.number);
+    if (is_on(step.inner)) {
+      const int inner_thrower = throws && step.place == 1 ? step.inner.rank() : nobody;
+      if (step.is_inner_silent)
+        silent(step.inner, inner_thrower, step.number);
+      else
+        wrong = exchanged(step.inner, step.number);
+    }
+    throw_if(throws && step.place == 2, step.number);
+  });
+  return wrong;
+}
+
+unsigned seed() {
+  const char* text = std::getenv("TESSERA_TEST_SEED");
+  return text == nullptr ? 20261121U : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
+}
+
+TEST(LoneFailures, rank_that_fails_in_a_later_call_has_not_left_out_the_one_before) {
+  const int n = world_size();
+  if (n == 1) GTEST_SKIP() << "needs 2 ranks";
+  const auto first = mesh_of({n});
+  const auto second = mesh_of({n, 1});
+  for (const auto& mesh : {first, second}) {
+    silent(mesh, nobody, 0);
+    exchanged(mesh, 0);
+  }
+
+  for (int number = 1; number < 20; ++number) {
+    const auto one = message_of<InvalidArgument>([&] { silent(first, 0, number); });
+    const auto two = message_of<InvalidArgument>([&] { silent(second, n - 1, number); });
+
+    EXPECT_THAT(one, AnyOf(StrEq("no error"), HasSubstr(words(number))));
+    EXPECT_THAT(two, AnyOf(StrEq("no error"), HasSubstr(words(number))));
+    EXPECT_EQ(exchanged(second, number), "");
+    EXPECT_EQ(exchanged(first, number), "");
+  }
+}
+
+TEST(LoneFailures, ranks_stay_in_step_whoever_fails_wherever) {
+  if (world_size() % 2 != 0) GTEST_SKIP() << "needs an even number of ranks";
+  const auto meshes = some_meshes();
+  if (world_rank() == 0) std::cout << "seed " << seed() << "\n";
+  Generator generator(seed());
+  Generator own(seed() + static_cast<unsigned>(world_rank()));
+  for (int number = 1; number <= 500; ++number) {
+    const auto step = random_step(generator, meshes, number);
+    if (draw(own, 0, 99) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    std::string wrong;
+    const auto error = message_of<InvalidArgument>([&] { wrong = wrong_after(step); });
+    SCOPED_TRACE("step " + std::to_string(number) + " on mesh " + to_string(step.mesh) +
+                 (step.inner.is_null() ? "" : " around " + to_string(step.inner)));
+    ASSERT_EQ(wrong, "");
+    const bool is_thrower = is_on(step.mesh) && step.mesh.rank() == step.thrower;
+    const bool fails = is_thrower && (step.place != 1 || step.inner.is_null() ||
+                                      (is_on(step.inner) && step.is_inner_silent));
+    if (fails)
+      ASSERT_THAT(error, HasSubstr(words(number)));
+    else if (step.thrower == nobody)
+      ASSERT_EQ(error, "no error");
+    else
+      ASSERT_THAT(error, AnyOf(StrEq("no error"), HasSubstr(words(number))));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
