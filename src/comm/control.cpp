@@ -7,7 +7,6 @@
 #include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/failure.hpp>
 #include <tessera/comm/detail/post.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/tags.hpp>
@@ -66,17 +65,26 @@ bool OperationLog::contains(int rank) const {
   return std::ranges::find(ranks, rank) != ranks.end();
 }
 
-bool OperationLog::surrounds(const OperationLog& other) const {
-  return std::ranges::find(parts, &other) != parts.end();
+Traces* OperationLog::lend_traces() {
+  if (spare_traces.empty()) return new Traces;
+  auto* const result = spare_traces.back().release();
+  spare_traces.pop_back();
+  return result;
 }
 
-std::string OperationLog::text_of(std::uint64_t fingerprint, const char* function) const {
+void OperationLog::take_back(Traces* traces) {
+  traces->messages.clear();
+  traces->failure.reset();
+  spare_traces.emplace_back(traces);
+}
+
+CallInWords OperationLog::in_words(std::uint64_t fingerprint, const char* otherwise) const {
   const auto found = agreed.find(fingerprint);
-  return found == agreed.end() ? function : found->second;
+  return found == agreed.end() ? CallInWords{otherwise, otherwise} : found->second;
 }
 
 Control::Control(MPI_Comm handle, int rank, std::vector<int> processes)
-    : tag_range(largest_tag() - first_data_tag),
+    : tag_range(static_cast<std::uint64_t>(largest_tag() - first_data_tag)),
       handle_(handle),
       rank_(rank),
       processes_(std::move(processes)) {}
@@ -106,9 +114,6 @@ void Control::close() noexcept {
   transfers_.clear();
   leftovers_.clear();
   handle_ = MPI_COMM_NULL;
-  for (auto* other : live_controls())
-    for (auto& [key, log] : other->logs_)
-      std::erase_if(log.parts, [this](const auto* part) { return &part->control == this; });
 }
 
 OperationLog& Control::log(std::uint64_t key, std::span<const int> ranks, const std::string& name) {
@@ -116,27 +121,12 @@ OperationLog& Control::log(std::uint64_t key, std::span<const int> ranks, const 
   if (found != logs_.end()) return found->second;
   const auto own = std::ranges::find(ranks, rank_);
   const int position = own == ranks.end() ? -1 : static_cast<int>(own - ranks.begin());
-  std::set<int> processes;
-  for (const int rank : ranks) processes.insert(processes_[static_cast<std::size_t>(rank)]);
-  OperationLog made{*this, key, {ranks.begin(), ranks.end()}, std::move(processes), position, name};
-  auto& result = logs_.emplace(key, std::move(made)).first->second;
-  result.parts.push_back(&result);
-  relate(result);
-  auto others = live_controls();
-  std::erase(others, this);
-  for (auto* other : others) other->relate(result);
-  return result;
-}
-
-/// Finds the logs of this communicator that are parts of a new one, and those it is part of.
-void Control::relate(OperationLog& made) {
-  for (auto& [key, other] : logs_) {
-    if (&other == &made) continue;
-    if (std::ranges::includes(made.processes, other.processes)) made.parts.push_back(&other);
-    if (!std::ranges::includes(other.processes, made.processes)) continue;
-    other.parts.push_back(&made);
-    made.generation += other.closed;
-  }
+  std::vector<int> processes;
+  for (const int member : ranks) processes.push_back(processes_[static_cast<std::size_t>(member)]);
+  OperationLog made{*this,    key, {ranks.begin(), ranks.end()}, process_set(std::move(processes)),
+                    position, name};
+  made.is_alone = ranks.size() == 1;
+  return logs_.emplace(key, std::move(made)).first->second;
 }
 
 void Control::send(int rank, std::vector<std::byte> bytes) {
@@ -235,11 +225,11 @@ bool Control::has_begun(OperationId id) const {
   const auto found = logs_.find(id.group);
   if (found == logs_.end()) return false;
   const auto& log = found->second;
-  return id.sequence <= log.begun || id.sequence >> nested_bits < log.generation;
+  return id.sequence <= log.begun || id.sequence >> nested_bits < log.set.generation;
 }
 
 const PastCall* Control::past_call(OperationId id) const {
-  static constexpr PastCall forgotten{0, 0, "a call long ago"};
+  static constexpr PastCall forgotten{};
   const auto& log = logs_.at(id.group);
   const auto found = std::ranges::find(log.past, id.sequence, &PastCall::sequence);
   if (found != log.past.end()) return &*found;
@@ -272,18 +262,17 @@ void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint, 
 
 void Control::tell_completed(int rank, OperationId id, const PastCall& past) {
   const auto& log = logs_.at(id.group);
-  const Call call{id,       past.fingerprint, past.name, log.text_of(past.fingerprint, past.name),
-                  log.name, log.ranks};
+  const auto [name, text] = log.in_words(past.fingerprint, "a call long ago");
+  const Call call{id, past.fingerprint, name, text, log.name, log.ranks};
   send_statement(rank, {.about = id, .standing = Standing::completed, .call = call});
 }
 
 void Control::tell_elsewhere(int rank, OperationId about, const Operation& instead) {
   if (!told_.emplace(about, instead.id(), rank).second) return;
-  const auto& failure = instead.failure_;
   send_statement(rank, {.about = about,
                         .standing = Standing::elsewhere,
                         .call = instead.call(),
-                        .problem = failure ? failure->problem : Problem()});
+                        .problem = instead.is_doomed() ? instead.failure().problem : Problem()});
 }
 
 void Control::handle_statement(int rank, Statement statement) {
@@ -298,7 +287,7 @@ void Control::handle_statement(int rank, Statement statement) {
     return;
   // A rank in a call that this one has left is merely late.
   if (is_elsewhere && has_begun(statement.call.id)) return;
-  if (operation->is_doomed() && operation->failure_->has_joined)
+  if (operation->is_doomed() && operation->failure().has_joined)
     add_leftover(rank, statement, operation->tag(), operation->messages(rank, false));
   const auto& heard = keep(rank, std::move(statement));
   operation->doom(is_elsewhere ? &heard.call : nullptr);
@@ -392,11 +381,8 @@ void Control::skip(const Call& call) {
   auto& log = this->log(call.id.group, call.group, call.group_name);
   if (log.position >= 0 && !has_begun(call.id)) {
     log.begun = std::max(log.begun, call.id.sequence);
-    const auto nested = call.id.sequence & ((std::uint64_t{1} << nested_bits) - 1);
-    if (nested == outermost_bit)
-      log.close();
-    else
-      log.nested = nested;
+    const auto in_generation = call.id.sequence & ((std::uint64_t{1} << nested_bits) - 1);
+    if (in_generation == outermost_bit) log.set.close();
   }
   forget(call.id);
 }
@@ -418,8 +404,8 @@ void Control::forget(OperationId id) {
 void Control::end(Operation& operation) {
   const auto id = operation.id();
   auto& log = *operation.log_;
-  if (operation.failure_) {
-    if (operation.failure_->has_joined) {
+  if (operation.is_doomed()) {
+    if (operation.failure().has_joined) {
       auto& failed = failed_.emplace_back(FailedCall{operation.own_statement(rank_), {}});
       for (const int rank : log.ranks) failed.received[rank] = operation.messages(rank, false);
       if (failed_.size() > most_failed) failed_.pop_front();

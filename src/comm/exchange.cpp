@@ -104,8 +104,8 @@ bool Exchange::test() {
 /// Tells the call what was sent and received, and forgets it.
 void Exchange::book() {
   if (owner_ != nullptr) {
-    for (const auto& transfer : receives_) owner_->note_received(transfer.rank);
-    for (const auto& transfer : sends_) owner_->note_sent(transfer.rank);
+    for (const auto& transfer : receives_) owner_->note({transfer.rank, false});
+    for (const auto& transfer : sends_) owner_->note({transfer.rank, true});
   }
   receives_.clear();
   sends_.clear();
@@ -138,10 +138,10 @@ void Exchange::abandon() {
       // What has matched a message arrives nevertheless.
       if (is_complete) MPI_Test_cancelled(&status, &is_cancelled);
     }
-    if (!is_cancelled && owner_ != nullptr) owner_->note_received(rank);
+    if (!is_cancelled && owner_ != nullptr) owner_->note({rank, false});
   }
   if (owner_ != nullptr)
-    for (const auto& transfer : sends_) owner_->note_sent(transfer.rank);
+    for (const auto& transfer : sends_) owner_->note({transfer.rank, true});
 }
 
 /// The ranks whose messages have not arrived, or that have not taken theirs.

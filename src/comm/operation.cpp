@@ -5,7 +5,6 @@
 
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/failure.hpp>
 #include <tessera/comm/detail/tags.hpp>
 #include <tessera/comm/detail/wait.hpp>
 #include <tessera/comm/trace.hpp>
@@ -25,43 +24,68 @@ constexpr double hearing_seconds = 0.7;
 constexpr std::size_t most_agreed = 4096;
 
 thread_local std::exception_ptr common_exception;
-/// The channel is emptied now and then also on ranks that never wait long.
-constexpr std::uint64_t calls_between_polls = 256;
 
 }  // namespace
 
-Operation::Operation(detail::OperationLog* log, FunctionName name)
-    : log_(log), name_(name), tag_(detail::plain_tag) {
-  if (log_ == nullptr) return;
-  outer_ = std::exchange(detail::innermost_call, this);
-  is_outermost_ = outer_ == nullptr || !is_nested();
-  sequence_ = log_->begin(is_outermost_);
+inline void Operation::set_fingerprint(std::uint64_t fingerprint) {
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+  fingerprint_ = fingerprint;
+  const auto number = (fingerprint ^ log_->key) + sequence_ * odd;
+  tag_ = detail::first_data_tag + static_cast<int>((number >> 32) * log_->control.tag_range >> 32);
 }
 
-Operation::~Operation() {
-  if (log_ == nullptr) return;
+detail::Traces& Operation::traces() {
+  if (traces_ == nullptr) traces_ = log_->lend_traces();
+  return *traces_;
+}
+
+/// Of a doomed call.
+detail::Failure& Operation::failure() const {
+  return *traces_->failure;
+}
+
+void Operation::begin() noexcept {
+  outer_ = detail::innermost_call;
+  detail::innermost_call = this;
+  closes_ = outer_ == nullptr;
+  if (closes_)
+    sequence_ = log_->begin(true);
+  else
+    begin_within();
+}
+
+/// Begins a call inside another one.
+void Operation::begin_within() noexcept {
+  const auto* around = outer_;
+  while (around != nullptr && !around->log_->set.contains(log_->set)) around = around->outer_;
+  closes_ = around == nullptr;
+  sequence_ = log_->begin(closes_);
+}
+
+void Operation::end() noexcept {
+  if (traces_ != nullptr || log_->control.has_news) return end_with_traces();
+  detail::innermost_call = outer_;
+  // The channel is emptied now and then also on ranks that never wait long.
+  if (log_->remember({sequence_, fingerprint_})) log_->control.has_news = true;
+  if (closes_) log_->set.close();
+}
+
+/// Ends a call that others may know something of, or the other way round.
+void Operation::end_with_traces() noexcept {
   auto& control = log_->control;
   if (is_detached_)
     std::erase_if(control.detached,
                   [this](const auto& background) { return background.operation == this; });
   else
     detail::innermost_call = outer_;
-  log_->remember({sequence_, fingerprint_, name_.text});
+  log_->remember({sequence_, fingerprint_});
   try {
-    if (failure_ || control.has_news) control.end(*this);
+    if (is_doomed_ || control.has_news) control.end(*this);
   } catch (...) {
     // MPI fails: the next call meets it too.
   }
-  if (is_outermost_ && !was_detached_) log_->close();
-  if (messages_.capacity() == 0) return;
-  messages_.clear();
-  messages_.swap(log_->spare);
-}
-
-bool Operation::is_nested() const {
-  const auto* around = outer_;
-  while (around != nullptr && !around->log_->surrounds(*log_)) around = around->outer_;
-  return around != nullptr;
+  if (closes_) log_->set.close();
+  if (traces_ != nullptr) log_->take_back(traces_);
 }
 
 bool Operation::has_peers() const {
@@ -72,34 +96,39 @@ OperationId Operation::id() const {
   return {log_->key, sequence_};
 }
 
-/// Sets fingerprint and tag; whether there is something to compare.
+/// Whether there is something to compare.
 bool Operation::state_call(std::uint64_t arguments, const CallText& call) {
-  if (log_ == nullptr || log_->ranks.size() == 1) return false;
+  if (log_ == nullptr || log_->is_alone) return false;
   auto& control = log_->control;
-  fingerprint_ = hash_combine(name_.hash, arguments);
-  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
-  const auto number = (fingerprint_ ^ log_->key) + sequence_ * odd;
-  tag_ = detail::first_data_tag +
-         static_cast<int>((number >> 32) * static_cast<std::uint64_t>(control.tag_range) >> 32);
+  set_fingerprint(hash_combine(name_.hash, arguments));
   if (!control.is_listening()) return false;
-  if (++control.calls_since_poll % calls_between_polls == 0) control.poll();
+  if (control.has_news) control.poll();
   if (!control.statements_.empty() && control.statements_.contains(id())) {
     doom();
-    make_text_ = call;
+    text_ = &call;
     detail::Control::give_up();
   }
   return true;
 }
 
+/// Where the caller has made the same call before and nothing was heard, this is all.
 void Operation::agree(std::uint64_t arguments, const CallText& call, AgreedCall& last) {
+  if (log_ == nullptr) return;
+  if (!log_->control.has_news && last.arguments == arguments && last.name == name_.hash &&
+      last.epoch == log_->epoch) {
+    set_fingerprint(last.fingerprint);
+    has_agreed_ = true;
+  } else {
+    agree_slowly(arguments, call, last);
+  }
+}
+
+void Operation::agree_slowly(std::uint64_t arguments, const CallText& call, AgreedCall& last) {
   if (!state_call(arguments, call)) return;
-  const AgreedCall mine{fingerprint_, log_->epoch};
   const bool is_always = log_->control.options.level == Agreement::always;
-  has_agreed_ = mine == last && !is_always;
-  if (has_agreed_) return;
   if (is_always || !log_->agreed.contains(fingerprint_)) compare(call);
   has_agreed_ = true;
-  last = {fingerprint_, log_->epoch};
+  if (!is_always) last = {name_.hash, arguments, fingerprint_, log_->epoch};
 }
 
 void Operation::agree(std::uint64_t arguments, const CallText& call) {
@@ -115,7 +144,7 @@ void Operation::agree_always(std::uint64_t arguments, const CallText& call) {
 /// it has heard from all, directly or through others that had heard nothing else.
 void Operation::compare(const CallText& call) {
   auto& control = log_->control;
-  make_text_ = call;
+  text_ = &call;
   const int size = static_cast<int>(log_->ranks.size());
   TraceEvent event{TraceKind::agreement, name_.text, size, 0, 0, 0, 0, 0.0};
   const double start = detail::seconds();
@@ -142,9 +171,9 @@ void Operation::compare(const CallText& call) {
     log_->agreed.clear();
     ++log_->epoch;
   }
-  log_->agreed.emplace(fingerprint_, call());
+  log_->agreed.emplace(fingerprint_, detail::CallInWords{name_.text, call()});
   has_agreed_ = true;
-  make_text_ = {};
+  text_ = nullptr;
   event.messages_sent = event.messages_received = round;
   event.bytes_sent = event.bytes_received = round * std::int64_t{sizeof fingerprint_};
   event.seconds = detail::seconds() - start;
@@ -153,10 +182,10 @@ void Operation::compare(const CallText& call) {
 
 void Operation::detach(void* object, bool (*advance)(void* object)) {
   if (log_ == nullptr || is_detached_) return;
-  if (!was_detached_ && is_outermost_) log_->close();
-  was_detached_ = true;
+  if (std::exchange(closes_, false)) log_->set.close();
   detail::innermost_call = std::exchange(outer_, nullptr);
   log_->control.detached.push_back({this, object, advance});
+  traces();
   is_detached_ = true;
 }
 
@@ -168,42 +197,38 @@ void Operation::attach() {
   is_detached_ = false;
 }
 
-void Operation::note_sent(int rank) {
-  if (messages_.capacity() == 0) messages_.swap(log_->spare);
-  messages_.push_back({rank, true});
-}
-
-void Operation::note_received(int rank) {
-  if (messages_.capacity() == 0) messages_.swap(log_->spare);
-  messages_.push_back({rank, false});
+void Operation::note(const detail::DataMessage& message) {
+  traces().messages.push_back(message);
 }
 
 std::int32_t Operation::messages(int rank, bool is_sent) const {
-  return static_cast<std::int32_t>(std::ranges::count_if(messages_, [&](const auto& message) {
-    return message.rank == rank && message.is_sent == is_sent;
-  }));
+  if (traces_ == nullptr) return 0;
+  return static_cast<std::int32_t>(std::ranges::count_if(
+      traces_->messages,
+      [&](const auto& message) { return message.rank == rank && message.is_sent == is_sent; }));
 }
 
 detail::Call Operation::call() const {
-  if (failure_ && failure_->has_joined) return failure_->call;
-  auto text = make_text_();
-  if (text.empty()) text = log_->text_of(fingerprint_, name_.text);
+  if (is_doomed_ && failure().has_joined) return failure().call;
+  auto text = text_ == nullptr ? "" : (*text_)();
+  if (text.empty()) text = log_->in_words(fingerprint_, name_.text).text;
   return {id(), fingerprint_, name_.text, std::move(text), log_->name, log_->ranks};
 }
 
 void Operation::doom(const detail::Call* conflict) {
-  if (!failure_) failure_ = std::make_unique<Failure>();
-  if (conflict == nullptr || failure_->conflict) return;
-  failure_->conflict = *conflict;
-  if (failure_->has_joined) tell_those_excluded();
+  if (!is_doomed_) traces().failure.emplace();
+  is_doomed_ = true;
+  if (conflict == nullptr || failure().conflict) return;
+  failure().conflict = *conflict;
+  if (failure().has_joined) tell_those_excluded();
 }
 
 Statement Operation::own_statement(int receiver) const {
   return {.about = id(),
-          .standing = failure_->standing,
-          .call = failure_->call,
-          .problem = failure_->problem,
-          .conflict = failure_->conflict ? failure_->conflict->id : OperationId(),
+          .standing = failure().standing,
+          .call = failure().call,
+          .problem = failure().problem,
+          .conflict = failure().conflict ? failure().conflict->id : OperationId(),
           .tag = tag_,
           .messages = messages(receiver, true)};
 }
@@ -211,13 +236,13 @@ Statement Operation::own_statement(int receiver) const {
 void Operation::join(const Problem& problem, Standing standing) {
   doom();
   log_->control.has_news = true;
-  const bool was_leaving = failure_->has_joined && failure_->standing == Standing::leaving;
-  if (failure_->has_joined && !was_leaving) return;
+  const bool was_leaving = failure().has_joined && failure().standing == Standing::leaving;
+  if (failure().has_joined && !was_leaving) return;
   auto& control = log_->control;
-  if (!was_leaving) failure_->call = call();
-  failure_->problem = problem;
-  failure_->standing = standing;
-  failure_->has_joined = true;
+  if (!was_leaving) failure().call = call();
+  failure().problem = problem;
+  failure().standing = standing;
+  failure().has_joined = true;
   for (const int rank : log_->ranks) {
     if (rank == control.rank_) continue;
     auto statement = own_statement(rank);
@@ -228,7 +253,8 @@ void Operation::join(const Problem& problem, Standing standing) {
   if (was_leaving) return;
   for (const auto& [rank, statement] : control.statements_[id()]) {
     // Who has waited in vain for this rank may have freed what it sent to it.
-    const bool is_late = messages_.empty() && statement.problem.kind == detail::ErrorKind::timeout;
+    const bool is_late =
+        traces_->messages.empty() && statement.problem.kind == detail::ErrorKind::timeout;
     if (!is_late) control.add_leftover(rank, statement, tag_, messages(rank, false));
   }
 }
@@ -236,9 +262,9 @@ void Operation::join(const Problem& problem, Standing standing) {
 /// The ranks of the call that this one excludes.
 void Operation::tell_those_excluded() {
   auto& control = log_->control;
-  if (!failure_->conflict) return;
-  for (const int rank : failure_->conflict->group)
-    if (rank != control.rank_) control.tell_elsewhere(rank, failure_->conflict->id, *this);
+  if (!failure().conflict) return;
+  for (const int rank : failure().conflict->group)
+    if (rank != control.rank_) control.tell_elsewhere(rank, failure().conflict->id, *this);
 }
 
 void Operation::give_up() {
@@ -267,8 +293,8 @@ bool Operation::has_timed_out() const {
   const auto is_timeout = [](const Statement& statement) {
     return statement.problem.kind == detail::ErrorKind::timeout;
   };
-  if (!failure_) return false;
-  if (failure_->problem.kind == detail::ErrorKind::timeout) return true;
+  if (!is_doomed_) return false;
+  if (failure().problem.kind == detail::ErrorKind::timeout) return true;
   const auto stated = log_->control.statements_.find(id());
   return stated != log_->control.statements_.end() &&
          std::ranges::any_of(stated->second | std::views::values, is_timeout);
@@ -301,7 +327,7 @@ void Operation::await_statements() {
 /// The group whose ranks settle what all throw. Where two groups' calls exclude one another, it is
 /// the larger one, so that all have the same list of ranks.
 const detail::OperationLog& Operation::court() const {
-  const auto& conflict = failure_->conflict;
+  const auto& conflict = failure().conflict;
   const bool is_other =
       conflict && conflict->group.size() > log_->ranks.size() &&
       std::ranges::find(conflict->group, log_->control.rank_) != conflict->group.end();
@@ -312,7 +338,7 @@ const detail::OperationLog& Operation::court() const {
 /// What `rank` has stated about the call of the court, or about the one that excludes it.
 const Statement* Operation::heard(int rank) const {
   const auto& control = log_->control;
-  const auto other = failure_->conflict ? failure_->conflict->id : OperationId();
+  const auto other = failure().conflict ? failure().conflict->id : OperationId();
   if (&court() == log_) return control.heard(id(), other, rank);
   return control.heard(other, id(), rank);
 }
@@ -349,14 +375,14 @@ Problem Operation::settle() {
   for (const auto& [rank, statement] : all)
     if (statement && statement->call.id != id() && !control.has_begun(statement->call.id))
       control.skip(statement->call);
-  if (failure_->conflict && !control.has_begun(failure_->conflict->id))
-    control.skip(*failure_->conflict);
+  if (failure().conflict && !control.has_begun(failure().conflict->id))
+    control.skip(*failure().conflict);
   control.settled_by_ = is_whole ? log_->key : 0;
   return result;
 }
 
 void Operation::tell_those_who_come_late(const Problem& problem, const std::vector<int>& silent) {
-  failure_->problem = problem;
+  failure().problem = problem;
   for (const int rank : silent) {
     auto statement = own_statement(rank);
     statement.messages = 0;  // they are known already
@@ -383,9 +409,9 @@ void Operation::fail() {
   const bool is_own = own.kind != detail::ErrorKind::none;
   if (is_own && thrown == control.settled_ && control.settled_by_ == log_->key)
     std::rethrow_exception(thrown);
-  make_text_ = {};
+  text_ = nullptr;
   const bool is_abandoned =
-      failure_ && failure_->has_joined && failure_->standing == Standing::abandoned;
+      is_doomed_ && failure().has_joined && failure().standing == Standing::abandoned;
   // A call around this one fails, perhaps on another communicator.
   if (!is_own && (is_abandoned || control.outermost_doomed() == nullptr)) {
     join({}, Standing::abandoned);

@@ -20,6 +20,24 @@ Extents shape_on(const DeviceMesh& mesh, int root, const Extents& mine, const ch
   return std::span(extents).first(mine.size());
 }
 
+Move move_from_root(const DeviceMesh& mesh, int root, const DTensorSpec& target, ArrayRef source,
+                    ArrayRef destination, const char* function) {
+  const bool is_root = mesh.rank() == root;
+  const auto plan = [&](const DTensorSpec& to) {
+    return cached_redistributor(mesh, whole_on(mesh.layout(), to.shape(), root), to, source.type,
+                                {}, function);
+  };
+  if (target.shape().size() > 0) {
+    if (!is_root) source.extents = Extents::filled(target.shape().size(), 0);
+    return {plan(target), source, destination};
+  }
+  // One element: "whole on root" is a piece, which takes a tensor dim.
+  source.extents = {is_root ? 1 : 0};
+  destination.extents = {1};
+  source.strides = destination.strides = {1};
+  return {plan(DTensorSpec(mesh.layout(), all_replicate(mesh), {1})), source, destination};
+}
+
 void require_distributable(const DeviceMesh& mesh, const Placements& placements, int src_rank,
                            const char* function) {
   require_mesh_rank(mesh, src_rank, function);

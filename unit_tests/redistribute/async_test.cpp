@@ -64,6 +64,9 @@ std::vector<Collective<View>> collectives() {
       {"all_to_all_in_place", [](V v, M m, D d) { return all_to_all(v, 0, 0, m, d); },
        [](V v, M m, D d) { return all_to_all_async(v, 0, 0, m, d); },
        [](E e, V v, M m, D d) { return all_to_all_async(e, v, 0, 0, m, d); }},
+      {"broadcast", [](V v, M m, D d) { return broadcast(v, 0, m, d); },
+       [](V v, M m, D d) { return broadcast_async(v, 0, m, d); },
+       [](E e, V v, M m, D d) { return broadcast_async(e, v, 0, m, d); }, true},
   };
 }
 

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <chrono>
 #include <functional>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -127,6 +129,23 @@ TEST(Pending, can_be_moved) {
 
   EXPECT_EQ(wrong_constant(several[1].wait(), mesh.size()), "");
   EXPECT_EQ(wrong_constant(several[0].wait(), 2 * mesh.size()), "");
+}
+
+TEST(Pending, does_not_count_as_waiting_what_its_caller_does_between_tests) {
+  const auto mesh = everyone();
+  const auto before = agreement(mesh);
+  set_agreement(mesh, {.level = before.level, .timeout = 0.5});
+  const auto away = [] { std::this_thread::sleep_for(std::chrono::milliseconds(300)); };
+
+  auto pending = start_sum(constant(mesh.rank() + 1), mesh);
+  if (mesh.rank() == 0)
+    for (int i = 0; i < 4; ++i, away()) pending.test();
+  else
+    for (int i = 0; i < 4; ++i) away();
+  const auto sum = pending.wait();
+
+  set_agreement(mesh, before);
+  EXPECT_EQ(wrong_constant(sum, mesh.size() * (mesh.size() + 1) / 2), "");
 }
 
 TEST(Pending, replaced_by_another_ends_before_its_views_go) {

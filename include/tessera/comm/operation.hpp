@@ -12,19 +12,17 @@
 #include <vector>
 
 #include <tessera/comm/detail/statement.hpp>
+#include <tessera/comm/detail/tags.hpp>
 #include <tessera/extents/hash.hpp>
 
 namespace tessera {
 
 namespace detail {
 class Control;
+struct DataMessage;
+struct Failure;
 struct OperationLog;
-
-/// A message with data of a call under way.
-struct DataMessage {
-  int rank;
-  bool is_sent;
-};
+struct Traces;
 
 /// Thrown through a call that was given up; its Operation turns it into what all ranks throw.
 struct Doomed {};
@@ -57,12 +55,12 @@ class CallText {
   std::string (*make_)(const void*) = nullptr;
 };
 
-/// A fingerprint that the ranks of a group have compared.
+/// A call that the ranks of a group have compared.
 struct AgreedCall {
-  std::uint64_t fingerprint = 0;
-  std::uint64_t epoch = 0;
-
-  friend bool operator==(const AgreedCall&, const AgreedCall&) = default;
+  std::uint64_t name = 0;         ///< its hash
+  std::uint64_t arguments = 0;    ///< theirs
+  std::uint64_t fingerprint = 0;  ///< of both
+  std::uint64_t epoch = 0;        ///< of the group's OperationLog
 };
 
 /// One collective call on this rank, from its first check to its end.
@@ -75,8 +73,12 @@ class Operation {
  public:
   /// Begins the next call on the group of `log`. Where that is null, as on ranks off the mesh,
   /// nothing is compared.
-  Operation(detail::OperationLog* log, FunctionName name);
-  ~Operation();
+  Operation(detail::OperationLog* log, FunctionName name) : log_(log), name_(name) {
+    if (log_ != nullptr) begin();
+  }
+  ~Operation() {
+    if (log_ != nullptr) end();
+  }
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
@@ -101,8 +103,7 @@ class Operation {
   void attach();
 
   /// Books a message with data of this call.
-  void note_sent(int rank);
-  void note_received(int rank);
+  void note(const detail::DataMessage& message);
 
   /// For a doomed call in the background: tells the other ranks, then throws Doomed.
   [[noreturn]] void give_up();
@@ -116,18 +117,23 @@ class Operation {
 
   const char* name() const { return name_.text; }
   /// Other ranks have given this call up: it must fail.
-  bool is_doomed() const { return failure_ != nullptr; }
+  bool is_doomed() const { return is_doomed_; }
   /// Of the messages of this call.
   int tag() const { return tag_; }
 
  private:
   friend detail::Control;
-  struct Failure;
-
   bool has_peers() const;
-  bool is_nested() const;
+  detail::Traces& traces();
+  detail::Failure& failure() const;
+  void begin() noexcept;
+  void begin_within() noexcept;
+  void end() noexcept;
+  void end_with_traces() noexcept;
   detail::OperationId id() const;
+  void set_fingerprint(std::uint64_t fingerprint);
   bool state_call(std::uint64_t arguments, const CallText& call);
+  void agree_slowly(std::uint64_t arguments, const CallText& call, AgreedCall& last);
   void compare(const CallText& call);
   void doom(const detail::Call* conflict = nullptr);
   void join(const detail::Problem& problem, detail::Standing standing);
@@ -146,15 +152,14 @@ class Operation {
   FunctionName name_;
   std::uint64_t sequence_ = 0;
   std::uint64_t fingerprint_ = 0;
-  int tag_;
-  bool is_outermost_ = false;
+  Operation* outer_ = nullptr;        // on whichever communicator
+  const CallText* text_ = nullptr;    // while agree() runs
+  detail::Traces* traces_ = nullptr;  // lent by the log
+  int tag_ = detail::plain_tag;
+  bool closes_ = false;  // its generation, when it ends
   bool has_agreed_ = false;
+  bool is_doomed_ = false;
   bool is_detached_ = false;
-  bool was_detached_ = false;
-  CallText make_text_;                         // while agree() runs
-  Operation* outer_ = nullptr;                 // on whichever communicator
-  std::vector<detail::DataMessage> messages_;  // its memory is lent by the log
-  std::unique_ptr<Failure> failure_;
 };
 
 namespace detail {

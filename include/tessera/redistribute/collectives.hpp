@@ -184,6 +184,27 @@ struct AllToAll {
   }
 };
 
+struct Broadcast {
+  int root;
+
+  static constexpr FunctionName function = "broadcast";
+  static constexpr const char* label = "tessera::broadcast";
+
+  template <class V>
+  Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
+    using Result = AllocatableView<V>;
+    const auto* name = operation.name();
+    require_mesh_rank(mesh, root, name);
+    const CollectiveCall call{name, V::rank(), element_type_of<V>(), {root}};
+    operation.agree(call.hash(), call);
+    const auto shape = shape_on(mesh, root, extents_of(view), label);
+    const auto target = common_spec<Result>(mesh, all_replicate(mesh), shape, name);
+    auto result = allocate<Result>(shape, label);
+    auto move = move_from_root(mesh, root, target, array_ref(view), array_ref(result), name);
+    return {result, std::move(move.redistributor), move.source, move.destination};
+  }
+};
+
 /// Runs what `kind` prepares, blocking.
 template <class Kind, class V>
 AllocatableView<V> run_collective(const Execution& execution, const V& view, const Kind& kind,
@@ -220,14 +241,6 @@ Pending<AllocatableView<V>> start_collective(const Execution& execution, const V
                              Kind::label};
   });
   return {std::move(call), view, result};
-}
-
-template <class V>
-AllocatableView<V> broadcast_view(const Execution& execution, const V& view, int root,
-                                  const DeviceMesh& mesh) {
-  return distribute_tensor(execution, view, mesh, all_replicate(mesh), Distribute{.src_rank = root},
-                           "broadcast", "tessera::broadcast")
-      .to_local();
 }
 
 }  // namespace detail
@@ -345,13 +358,23 @@ auto all_to_all_async(const Exec& exec, const V& view, int split_dim, int concat
 /// at (the shape travels as metadata).
 template <detail::AnyView V>
 auto broadcast(const V& view, int root, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::broadcast_view(Execution(), view, root, detail::line(mesh, mesh_dims));
+  return detail::run_collective(Execution(), view, detail::Broadcast{root}, mesh, mesh_dims);
 }
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto broadcast(const Exec& exec, const V& view, int root, const DeviceMesh& mesh,
                const MeshDims& mesh_dims) {
-  return detail::broadcast_view(Execution(exec), view, root, detail::line(mesh, mesh_dims));
+  return detail::run_collective(Execution(exec), view, detail::Broadcast{root}, mesh, mesh_dims);
+}
+template <detail::AnyView V>
+auto broadcast_async(const V& view, int root, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(), view, detail::Broadcast{root}, mesh, mesh_dims);
+}
+template <class Exec, detail::AnyView V>
+requires Kokkos::is_execution_space_v<Exec>
+auto broadcast_async(const Exec& exec, const V& view, int root, const DeviceMesh& mesh,
+                     const MeshDims& mesh_dims) {
+  return detail::start_collective(Execution(exec), view, detail::Broadcast{root}, mesh, mesh_dims);
 }
 
 }  // namespace tessera

@@ -33,14 +33,35 @@ struct DistributeCall {
   std::uint64_t hash() const;
 };
 
+/// The spec of a tensor that mesh ranks hold in `Result`s, from what all of them know alike.
+template <class Result>
+DTensorSpec common_spec(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
+                        const char* function) {
+  return common([&] {
+    DTensorSpec spec(mesh.layout(), placements, shape, {}, function);
+    require_representable<Result>(spec, function);
+    return spec;
+  });
+}
+
+/// A redistribution, ready to run.
+struct Move {
+  Redistributor redistributor;
+  ArrayRef source;
+  ArrayRef destination;
+};
+
+/// From `source`, the whole tensor on mesh rank `root`, to the pieces of `target`.
+Move move_from_root(const DeviceMesh& mesh, int root, const DTensorSpec& target, ArrayRef source,
+                    ArrayRef destination, const char* function);
+
 template <class V>
 auto distribute_tensor(const Execution& execution, const V& view, const DeviceMesh& mesh,
-                       const Placements& placements, const Distribute& options,
-                       FunctionName function = "distribute_tensor",
-                       const char* label = "tessera::distribute_tensor") {
+                       const Placements& placements, const Distribute& options) {
   using Result = AllocatableView<V>;
+  constexpr auto label = "tessera::distribute_tensor";
   auto* const calls = options.each_rank ? nullptr : mesh.calls();
-  return collectively(calls, function, [&](Operation& operation) {
+  return collectively(calls, "distribute_tensor", [&](Operation& operation) {
     require_distributable(mesh, placements, options.src_rank, operation.name());
     constexpr auto type = element_type<typename Result::value_type>();
     const auto own_shape = extents_of(view);
@@ -49,31 +70,19 @@ auto distribute_tensor(const Execution& execution, const V& view, const DeviceMe
     auto shape = own_shape;
     if (!options.each_rank && mesh.coordinate())
       shape = shape_on(mesh, options.src_rank, shape, label);
-    const auto target = common([&] {
-      DTensorSpec spec(mesh.layout(), placements, shape, {}, operation.name());
-      require_representable<Result>(spec, operation.name());
-      return spec;
-    });
+    const auto target = common_spec<Result>(mesh, placements, shape, operation.name());
     auto result = allocate_dtensor<Result>(mesh, target, label);
     if (!mesh.coordinate()) return result;
-    auto source = array_ref(view);
-    auto destination = array_ref(result.to_local());
-    const auto move = [&](const DTensorSpec& from, const DTensorSpec& to) {
-      cached_redistributor(mesh, from, to, type, {}, operation.name())
-          .run(execution, source, destination, label);
-    };
-    if (options.each_rank) {
-      move(DTensorSpec(mesh.layout(), all_replicate(mesh), shape), target);
-    } else if (V::rank() > 0) {
-      if (mesh.rank() != options.src_rank) source.extents = Extents::filled(V::rank(), 0);
-      move(whole_on(mesh.layout(), shape, options.src_rank), target);
-    } else {
-      source.extents = {mesh.rank() == options.src_rank ? 1 : 0};
-      destination.extents = {1};
-      source.strides = destination.strides = {1};
-      move(whole_on(mesh.layout(), {1}, options.src_rank),
-           DTensorSpec(mesh.layout(), all_replicate(mesh), {1}));
-    }
+    const auto source = array_ref(view);
+    const auto destination = array_ref(result.to_local());
+    const auto move =
+        options.each_rank
+            ? Move{cached_redistributor(mesh,
+                                        DTensorSpec(mesh.layout(), all_replicate(mesh), shape),
+                                        target, type, {}, operation.name()),
+                   source, destination}
+            : move_from_root(mesh, options.src_rank, target, source, destination, operation.name());
+    move.redistributor.run(execution, move.source, move.destination, label);
     return result;
   });
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <exception>
 #include <list>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -19,7 +22,9 @@
 #include <mpi.h>
 
 #include <tessera/comm/agreement.hpp>
+#include <tessera/comm/detail/process_set.hpp>
 #include <tessera/comm/detail/statement.hpp>
+#include <tessera/comm/detail/traces.hpp>
 #include <tessera/comm/operation.hpp>
 
 namespace tessera::detail {
@@ -28,12 +33,16 @@ namespace tessera::detail {
 struct PastCall {
   std::uint64_t sequence = 0;
   std::uint64_t fingerprint = 0;
-  const char* name = "";
 };
 
-/// The blocking calls of this thread, on all communicators: the innermost, which knows the one
-/// around it.
-inline thread_local Operation* innermost_call = nullptr;
+/// A call that the ranks have compared.
+struct CallInWords {
+  std::string name;  ///< "redistribute"
+  std::string text;  ///< with its arguments
+};
+
+/// The blocking calls, on all communicators: the innermost, which knows the one around it.
+inline Operation* innermost_call = nullptr;
 
 inline constexpr int nested_bits = 32;
 /// Above all calls inside others: an outermost call is the last of its generation.
@@ -42,48 +51,37 @@ inline constexpr std::uint64_t outermost_bit = std::uint64_t{1} << (nested_bits 
 /// The calls on one ordered group of ranks of a communicator, shared by all equal meshes.
 struct OperationLog {
   Control& control;
-  std::uint64_t key;                      ///< of ranks and shape
-  std::vector<int> ranks;                 ///< of the communicator, by position
-  std::set<int> processes;                ///< the same, as all communicators know them
-  int position;                           ///< of this rank; -1 if it is not one of them
-  std::string name;                       ///< of the mesh, for messages
-  std::uint64_t closed = 0;               ///< outermost calls on this group that are over
-  std::uint64_t generation = 1;           ///< 1 + `closed` of all groups that contain this one
-  std::uint64_t nested = 0;               ///< calls inside others in this generation
-  std::uint64_t begun = 0;                ///< sequence number of the newest call
-  std::vector<OperationLog*> parts = {};  ///< the groups within this one, itself included, also of
-                                          ///< other communicators
-  std::unordered_map<std::uint64_t, std::string> agreed = {};  ///< calls in words, by the
-                                                               ///< fingerprints all have compared
+  std::uint64_t key;        ///< of ranks and shape
+  std::vector<int> ranks;   ///< of the communicator, by position
+  ProcessSet& set;          ///< the same, as all communicators know them
+  int position;             ///< of this rank; -1 if it is not one of them
+  std::string name;         ///< of the mesh, for messages
+  std::uint64_t begun = 0;  ///< sequence number of the newest call
+  bool is_alone = false;    ///< a group of one rank: there is nothing to compare
+  std::unordered_map<std::uint64_t, CallInWords> agreed = {};  ///< by fingerprint
   std::uint64_t epoch = 1;                                     ///< changes when `agreed` is emptied
   std::array<PastCall, 256> past = {};                         ///< a ring
   std::size_t oldest = 0;                                      ///< in it
-  std::vector<DataMessage> spare = {};                         ///< memory for the next call's list
+  std::vector<std::unique_ptr<Traces>> spare_traces = {};      ///< for calls to come
 
   bool contains(int rank) const;
-  /// `other` is one of the parts.
-  bool surrounds(const OperationLog& other) const;
-  /// A call in words.
-  std::string text_of(std::uint64_t fingerprint, const char* name) const;
+  /// `otherwise` if it is not one of those compared.
+  CallInWords in_words(std::uint64_t fingerprint, const char* otherwise) const;
   /// The number of the next call. Calls inside others, of groups around this one, are numbered within
   /// their outermost one, so that all ranks go on alike after it, however far each has come in it.
   std::uint64_t begin(bool is_outermost) {
-    nested = is_outermost ? outermost_bit : nested + 1;
-    begun = generation << nested_bits | nested;
+    const auto first = set.generation << nested_bits;
+    begun = is_outermost ? first | outermost_bit : std::max(first, begun) + 1;
     return begun;
   }
-  /// An outermost call is over.
-  void close() {
-    ++closed;
-    for (auto* part : parts) {
-      ++part->generation;
-      part->nested = 0;
-    }
-  }
-  void remember(const PastCall& call) {
+  /// Whether the ring has turned once more.
+  bool remember(const PastCall& call) {
     past[oldest] = call;
     oldest = (oldest + 1) % past.size();
+    return oldest == 0;
   }
+  Traces* lend_traces();
+  void take_back(Traces* traces);
 };
 
 /// A call that goes on while its caller does something else.
@@ -150,10 +148,9 @@ class Control {
   AgreementOptions options = {};
   bool is_oversubscribed = true;     ///< until known
   std::vector<Background> detached;  ///< in start order
-  int tag_range;                     ///< number of tags for data
-  std::uint64_t calls_since_poll = 0;
-  double last_poll = 0;   ///< seconds()
-  bool has_news = false;  ///< something has been heard or told that end() may have to forget
+  std::uint64_t tag_range;           ///< number of tags for data
+  double last_poll = 0;              ///< seconds()
+  bool has_news = false;  ///< it is time to listen, or end() may have something to forget
 
  private:
   friend Operation;
@@ -194,7 +191,6 @@ class Control {
   FailedCall* find_failed(OperationId id);
   Operation* find(OperationId id) const;
   static Operation* outermost_doomed();
-  void relate(OperationLog& made);
   static void abandon_within(const Operation* call);
   bool has_begun(OperationId id) const;
   const PastCall* past_call(OperationId id) const;
@@ -203,7 +199,7 @@ class Control {
 
   MPI_Comm handle_;
   int rank_;
-  std::vector<int> processes_;
+  std::vector<int> processes_;  ///< by rank
   std::unordered_map<std::uint64_t, OperationLog> logs_;
   std::list<Transfer> transfers_;
   std::map<Round, std::uint64_t> rounds_;

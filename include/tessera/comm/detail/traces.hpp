@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <tessera/comm/detail/statement.hpp>
+
+namespace tessera::detail {
+
+/// A message with data of a call under way.
+struct DataMessage {
+  int rank;
+  bool is_sent;
+};
+
+/// What a call knows about its failure.
+struct Failure {
+  std::optional<Call> conflict = {};  ///< call that excludes this one
+  bool has_joined = false;            ///< the other ranks have been told
+  Standing standing = Standing::inside;
+  Problem problem = {};
+  Call call = {};
+};
+
+/// What others may know of a call, or it of them. One that needed no message mostly has none.
+struct Traces {
+  std::vector<DataMessage> messages;
+  std::optional<Failure> failure;
+};
+
+}  // namespace tessera::detail
