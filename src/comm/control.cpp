@@ -272,7 +272,8 @@ void Control::tell_elsewhere(int rank, OperationId about, const Operation& inste
   send_statement(rank, {.about = about,
                         .standing = Standing::elsewhere,
                         .call = instead.call(),
-                        .problem = instead.is_doomed() ? instead.failure().problem : Problem()});
+                        .problem = instead.is_doomed() ? instead.failure().problem : Problem(),
+                        .conflict = instead.excluded()});
 }
 
 void Control::handle_statement(int rank, Statement statement) {
@@ -285,8 +286,9 @@ void Control::handle_statement(int rank, Statement statement) {
   if (statement.standing == Standing::completed && !operation->is_doomed() &&
       statement.call.fingerprint == operation->fingerprint_)
     return;
-  // A rank in a call that this one has left is merely late.
-  if (is_elsewhere && has_begun(statement.call.id)) return;
+  // A rank in a call that this one has left is merely late, unless it will not come.
+  const bool will_not_come = statement.conflict == statement.about;
+  if (is_elsewhere && !will_not_come && has_begun(statement.call.id)) return;
   if (operation->is_doomed() && operation->failure().has_joined)
     add_leftover(rank, statement, operation->tag(), operation->messages(rank, false));
   const auto& heard = keep(rank, std::move(statement));
@@ -348,8 +350,11 @@ void Control::handle_past(int rank, const Statement& statement) {
 }
 
 void Control::handle_future(int rank, Statement statement) {
-  if (statement.standing == Standing::completed || statement.standing == Standing::elsewhere)
+  if (statement.standing == Standing::completed) return;
+  if (statement.standing == Standing::elsewhere) {
+    if (statement.conflict == statement.about) keep(rank, std::move(statement));
     return;
+  }
   if (statement.standing == Standing::abandoned) return add_leftover(rank, statement, 0, 0);
   const auto about = statement.about;
   const auto& heard = keep(rank, std::move(statement));

@@ -103,8 +103,10 @@ bool Operation::state_call(std::uint64_t arguments, const CallText& call) {
   set_fingerprint(hash_combine(name_.hash, arguments));
   if (!control.is_listening()) return false;
   if (control.has_news) control.poll();
-  if (!control.statements_.empty() && control.statements_.contains(id())) {
-    doom();
+  const auto stated = control.statements_.find(id());
+  if (stated != control.statements_.end()) {
+    for (const auto& [rank, statement] : stated->second)
+      doom(statement.standing == Standing::elsewhere ? &statement.call : nullptr);
     text_ = &call;
     detail::Control::give_up();
   }
@@ -223,12 +225,17 @@ void Operation::doom(const detail::Call* conflict) {
   if (failure().has_joined) tell_those_excluded();
 }
 
+/// The call that this one is known to exclude; all zero if none.
+OperationId Operation::excluded() const {
+  return is_doomed_ && failure().conflict ? failure().conflict->id : OperationId();
+}
+
 Statement Operation::own_statement(int receiver) const {
   return {.about = id(),
           .standing = failure().standing,
           .call = failure().call,
           .problem = failure().problem,
-          .conflict = failure().conflict ? failure().conflict->id : OperationId(),
+          .conflict = excluded(),
           .tag = tag_,
           .messages = messages(receiver, true)};
 }
@@ -338,9 +345,8 @@ const detail::OperationLog& Operation::court() const {
 /// What `rank` has stated about the call of the court, or about the one that excludes it.
 const Statement* Operation::heard(int rank) const {
   const auto& control = log_->control;
-  const auto other = failure().conflict ? failure().conflict->id : OperationId();
-  if (&court() == log_) return control.heard(id(), other, rank);
-  return control.heard(other, id(), rank);
+  if (&court() == log_) return control.heard(id(), excluded(), rank);
+  return control.heard(excluded(), id(), rank);
 }
 
 /// What all throw. Afterwards the call is over everywhere.

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/comm/collectives.hpp>
+#include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/operation.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mesh/device_mesh.hpp>
@@ -63,6 +64,14 @@ std::string exchanged(const DeviceMesh& mesh, int number) {
         wrong = std::to_string(all[i]) + " from rank " + std::to_string(i);
   });
   return wrong;
+}
+
+/// So that the calls compare nothing any more.
+void make_known(const std::vector<DeviceMesh>& meshes) {
+  for (const auto& mesh : meshes) {
+    silent(mesh, nobody, 0);
+    exchanged(mesh, 0);
+  }
 }
 
 std::vector<DeviceMesh> some_meshes() {
@@ -152,10 +161,7 @@ TEST(LoneFailures, rank_that_fails_in_a_later_call_has_not_left_out_the_one_befo
   if (n == 1) GTEST_SKIP() << "needs 2 ranks";
   const auto first = mesh_of({n});
   const auto second = mesh_of({n, 1});
-  for (const auto& mesh : {first, second}) {
-    silent(mesh, nobody, 0);
-    exchanged(mesh, 0);
-  }
+  make_known({first, second});
 
   for (int number = 1; number < 20; ++number) {
     const auto one = message_of<InvalidArgument>([&] { silent(first, 0, number); });
@@ -168,6 +174,68 @@ TEST(LoneFailures, rank_that_fails_in_a_later_call_has_not_left_out_the_one_befo
   }
 }
 
+TEST(LoneFailures, rank_that_comes_late_learns_of_calls_that_exclude_one_another) {
+  const int n = world_size();
+  if (n < 3) GTEST_SKIP() << "needs 3 ranks";
+  const auto first = mesh_of({n});
+  const auto second = mesh_of({n, 1});
+  make_known({first, second});
+  for (int late = 0; late < n - 1; ++late) {
+    if (first.rank() == late) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      for (int i = 0; i < 10; ++i) detail::Control::poll_all();
+    }
+    const auto text = message_of<InvalidArgument>([&] {
+      if (first.rank() == n - 1)
+        silent(second, n - 1, late);
+      else
+        exchanged(first, late);
+    });
+
+    EXPECT_THAT(text, HasSubstr(words(late)));
+    EXPECT_EQ(exchanged(second, late), "");
+    EXPECT_EQ(exchanged(first, late), "");
+  }
+}
+
+/// Sometimes late, and sometimes with ears open.
+void dawdle(Generator& own) {
+  if (draw(own, 0, 59) != 0) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(draw(own, 50, 250)));
+  if (draw(own, 0, 1) == 0)
+    for (int i = 0; i < 10; ++i) detail::Control::poll_all();
+}
+
+TEST(LoneFailures, ranks_stay_in_step_whoever_calls_what) {
+  const int n = world_size();
+  if (n % 2 != 0) GTEST_SKIP() << "needs an even number of ranks";
+  const auto meshes = meshes_of({{n}, {n, 1}, {1, n}});
+  make_known(meshes);
+  Generator generator(seed());
+  Generator own(seed() + static_cast<unsigned>(world_rank()));
+  for (int number = 1; number <= 200; ++number) {
+    const auto first = static_cast<std::size_t>(draw(generator, 0, 2));
+    const auto second = (first + static_cast<std::size_t>(draw(generator, 1, 2))) % 3;
+    const int stray = draw(generator, 0, 3 * n);
+    const bool is_silent = draw(generator, 0, 1) == 0;
+    dawdle(own);
+    const auto error = message_of<Error>([&] {
+      if (world_rank() != stray)
+        exchanged(meshes[first], number);
+      else if (is_silent)
+        silent(meshes[second], stray, number);
+      else
+        exchanged(meshes[second], number);
+    });
+    SCOPED_TRACE("step " + std::to_string(number) + " on mesh " + to_string(meshes[first]) +
+                 ", on rank " + std::to_string(stray) + " on mesh " + to_string(meshes[second]));
+    if (stray >= n)
+      ASSERT_EQ(error, "no error");
+    else
+      ASSERT_THAT(error, HasSubstr(is_silent ? words(number) : "the same call on every rank"));
+  }
+}
+
 TEST(LoneFailures, ranks_stay_in_step_whoever_fails_wherever) {
   if (world_size() % 2 != 0) GTEST_SKIP() << "needs an even number of ranks";
   const auto meshes = some_meshes();
@@ -176,7 +244,7 @@ TEST(LoneFailures, ranks_stay_in_step_whoever_fails_wherever) {
   Generator own(seed() + static_cast<unsigned>(world_rank()));
   for (int number = 1; number <= 500; ++number) {
     const auto step = random_step(generator, meshes, number);
-    if (draw(own, 0, 99) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    dawdle(own);
     std::string wrong;
     const auto error = message_of<InvalidArgument>([&] { wrong = wrong_after(step); });
     SCOPED_TRACE("step " + std::to_string(number) + " on mesh " + to_string(step.mesh) +

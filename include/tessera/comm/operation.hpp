@@ -131,6 +131,7 @@ class Operation {
   void end() noexcept;
   void end_with_traces() noexcept;
   detail::OperationId id() const;
+  detail::OperationId excluded() const;
   void set_fingerprint(std::uint64_t fingerprint);
   bool state_call(std::uint64_t arguments, const CallText& call);
   void agree_slowly(std::uint64_t arguments, const CallText& call, AgreedCall& last);
