@@ -66,6 +66,7 @@ bool OperationLog::contains(int rank) const {
 }
 
 Traces* OperationLog::lend_traces() {
+  spare_traces.reserve(spare_traces.size() + 1);  // for take_back
   if (spare_traces.empty()) return new Traces;
   auto* const result = spare_traces.back().release();
   spare_traces.pop_back();
@@ -75,6 +76,7 @@ Traces* OperationLog::lend_traces() {
 void OperationLog::take_back(Traces* traces) {
   traces->messages.clear();
   traces->failure.reset();
+  traces->detached_as = 0;
   spare_traces.emplace_back(traces);
 }
 
@@ -99,8 +101,21 @@ void Control::forget_agreements() {
 }
 
 void Control::finish_detached() noexcept {
-  const double end = seconds() + options.timeout;
-  for (Backoff backoff(true); advance_detached() && seconds() < end;) backoff.pause();
+  const double start = seconds();
+  bool has_asked = false;
+  for (Backoff backoff(true); advance_detached();) {
+    const double waited = seconds() - start;
+    if (waited > options.timeout) return;
+    try {
+      if (waited > listening_interval) poll();
+      if (waited > listening_interval && !std::exchange(has_asked, true))
+        for (const auto& background : detached)
+          query(*background.operation, background.operation->log_->ranks);
+    } catch (...) {
+      return;  // MPI fails
+    }
+    backoff.pause();
+  }
 }
 
 void Control::close() noexcept {
@@ -141,10 +156,10 @@ void Control::send_round(int rank, std::int32_t round, OperationId id, std::uint
   send(rank, bytes_of({Header::round, round, id, fingerprint}));
 }
 
-void Control::query(std::span<const int> ranks) {
-  const auto& call = *innermost();
+void Control::query(const Operation& call, std::span<const int> ranks) {
   for (const int rank : ranks)
-    send(rank, bytes_of({Header::query, call.has_agreed_ ? 0 : 1, call.id(), call.fingerprint_}));
+    if (rank != rank_)
+      send(rank, bytes_of({Header::query, call.has_agreed_ ? 0 : 1, call.id(), call.fingerprint_}));
 }
 
 void Control::send_statement(int rank, const Statement& statement) {
@@ -247,7 +262,7 @@ void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint, 
       tell_agreed();
   } else if (has_begun(id)) {
     const auto* past = past_call(id);
-    if (past == nullptr) return;
+    if (past == nullptr) return tell_not_made(rank, id);
     const bool is_forgotten = past->fingerprint == 0 && is_comparing;
     const bool is_same = is_forgotten ? logs_.at(id.group).agreed.contains(fingerprint)
                                       : past->fingerprint == fingerprint;
@@ -260,20 +275,38 @@ void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint, 
   }
 }
 
+/// Another call of this rank had that number: it will not come to this one.
+void Control::tell_not_made(int rank, OperationId id) {
+  for (auto* operation = innermost_call; operation != nullptr; operation = operation->outer_)
+    if (has_number_of(*operation, id)) return tell_elsewhere(rank, id, *operation);
+  for (const auto& [operation, object, advance, number] : detached)
+    if (has_number_of(*operation, id)) return tell_elsewhere(rank, id, *operation);
+  tell_completed(rank, id, {});
+}
+
+/// Made instead of `id`, which therefore will never be made.
+bool Control::has_number_of(const Operation& operation, OperationId id) const {
+  const auto log = logs_.find(id.group);
+  return &operation.log_->control == this && log != logs_.end() &&
+         &operation.log_->set == &log->second.set && operation.sequence_ == id.sequence &&
+         is_outermost(id.sequence);
+}
+
 void Control::tell_completed(int rank, OperationId id, const PastCall& past) {
   const auto& log = logs_.at(id.group);
-  const auto [name, text] = log.in_words(past.fingerprint, "a call long ago");
+  const auto [name, text] = log.in_words(past.fingerprint, "another call");
   const Call call{id, past.fingerprint, name, text, log.name, log.ranks};
   send_statement(rank, {.about = id, .standing = Standing::completed, .call = call});
 }
 
 void Control::tell_elsewhere(int rank, OperationId about, const Operation& instead) {
-  if (!told_.emplace(about, instead.id(), rank).second) return;
+  const bool will_not_come = instead.excluded() == about || has_number_of(instead, about);
+  if (!told_.emplace(about, instead.id(), rank, will_not_come).second) return;
   send_statement(rank, {.about = about,
                         .standing = Standing::elsewhere,
                         .call = instead.call(),
                         .problem = instead.is_doomed() ? instead.failure().problem : Problem(),
-                        .conflict = instead.excluded()});
+                        .conflict = will_not_come ? about : OperationId()});
 }
 
 void Control::handle_statement(int rank, Statement statement) {
@@ -346,7 +379,10 @@ void Control::handle_past(int rank, const Statement& statement) {
   const auto* past = past_call(statement.about);
   const bool has_been_in_it = past != nullptr && past->fingerprint == statement.call.fingerprint;
   if (!has_been_in_it) add_leftover(rank, statement, 0, 0);
-  if (past != nullptr) tell_completed(rank, statement.about, *past);
+  if (past == nullptr)
+    tell_not_made(rank, statement.about);
+  else
+    tell_completed(rank, statement.about, *past);
 }
 
 void Control::handle_future(int rank, Statement statement) {
@@ -382,14 +418,25 @@ void Control::receive_leftovers() {
   std::erase_if(leftovers_, [](const Leftover& leftover) { return leftover.messages == 0; });
 }
 
+/// A call that one of this rank excludes, or one around it, will not be made. Of two such calls the
+/// one on the larger set of processes counts.
 void Control::skip(const Call& call) {
   auto& log = this->log(call.id.group, call.group, call.group_name);
   if (log.position >= 0 && !has_begun(call.id)) {
     log.begun = std::max(log.begun, call.id.sequence);
-    const auto in_generation = call.id.sequence & ((std::uint64_t{1} << nested_bits) - 1);
-    if (in_generation == outermost_bit) log.set.close();
+    if (is_outermost(call.id.sequence) && !is_counted_by_another(log)) log.set.close();
   }
   forget(call.id);
+}
+
+/// One of the blocking calls counts instead of a call on `log`, or this one instead of them.
+bool Control::is_counted_by_another(const OperationLog& log) {
+  for (auto* operation = innermost_call; operation != nullptr; operation = operation->outer_) {
+    if (!operation->closes_) continue;
+    if (operation->log_->set.contains(log.set)) return true;
+    if (log.set.contains(operation->log_->set)) operation->closes_ = false;
+  }
+  return false;
 }
 
 void Control::forget(OperationId id) {
@@ -421,10 +468,22 @@ void Control::end(Operation& operation) {
     }
   }
   forget(id);
-  if (innermost_call != nullptr || !detached.empty()) return;
-  told_.clear();
-  settled_ = nullptr;
-  has_news = !statements_.empty() || !rounds_.empty() || !known_to_agree_.empty();
+  if (innermost() != nullptr) return;
+  forget_passed();
+  if (detached.empty()) {
+    told_.clear();
+    settled_ = nullptr;
+  }
+  has_news = !statements_.empty() || !rounds_.empty() || !known_to_agree_.empty() || !is_drained();
+}
+
+/// What was heard of calls whose number this rank has used otherwise.
+void Control::forget_passed() {
+  std::set<OperationId> heard = known_to_agree_;
+  for (const auto& [id, statements] : statements_) heard.insert(id);
+  for (const auto& [round, fingerprint] : rounds_) heard.insert(std::get<0>(round));
+  for (const auto& id : heard)
+    if (has_begun(id) && find(id) == nullptr) forget(id);
 }
 
 bool Control::advance_detached() {
@@ -455,7 +514,7 @@ void Control::give_up() {
 
 void Control::time_out(Operation& call) {
   abandon_within(&call);
-  call.join({ErrorKind::timeout, ""}, Standing::failed);
+  call.join({ErrorKind::timeout, ""}, Standing::inside);
   throw Doomed();
 }
 

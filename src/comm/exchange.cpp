@@ -54,6 +54,7 @@ void Exchange::drain() {
         const bool is_dead = owner_ != nullptr && owner_->has_timed_out();
         const double limit = is_dead ? drain_seconds_of_the_dead : control.options.timeout;
         if (detail::seconds() - start > limit) return;
+        for (auto* each : detail::live_controls()) each->advance_detached();
         control.poll();
         backoff.pause();
       }
@@ -114,15 +115,18 @@ void Exchange::book() {
 
 void Exchange::wait() {
   detail::Watch watch(*communicator_.state().control);
-  for (auto before = received_ + sent_; !test();) {
+  while (!test()) {
+    note_progress(watch);
     watch.pause([&] { return awaited(); }, [&] { abandon(); });
-    if (received_ + sent_ == before) continue;
-    before = received_ + sent_;
-    watch.restart();
   }
 }
 
+void Exchange::note_progress(detail::Watch& watch) {
+  if (std::exchange(seen_, received_ + sent_) != received_ + sent_) watch.restart();
+}
+
 void Exchange::look(detail::Watch& watch) {
+  note_progress(watch);
   watch.look([&] { return awaited(); }, [&] { abandon(); });
 }
 

@@ -5,6 +5,7 @@
 
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/tags.hpp>
 #include <tessera/comm/detail/wait.hpp>
 #include <tessera/comm/trace.hpp>
@@ -186,8 +187,12 @@ void Operation::detach(void* object, bool (*advance)(void* object)) {
   if (log_ == nullptr || is_detached_) return;
   if (std::exchange(closes_, false)) log_->set.close();
   detail::innermost_call = std::exchange(outer_, nullptr);
-  log_->control.detached.push_back({this, object, advance});
-  traces();
+  auto& detached = log_->control.detached;
+  auto& number = traces().detached_as;
+  if (number == 0) number = ++log_->control.ever_detached;
+  const auto later = std::ranges::find_if(
+      detached, [&](const auto& background) { return background.number > number; });
+  detached.insert(later, {this, object, advance, number});
   is_detached_ = true;
 }
 
@@ -250,6 +255,7 @@ void Operation::join(const Problem& problem, Standing standing) {
   failure().problem = problem;
   failure().standing = standing;
   failure().has_joined = true;
+  failure().since = detail::seconds();
   for (const int rank : log_->ranks) {
     if (rank == control.rank_) continue;
     auto statement = own_statement(rank);
@@ -283,10 +289,14 @@ void Operation::announce_failure() {
   if (has_peers()) join({}, Standing::leaving);
 }
 
-void Operation::announce(const std::exception_ptr& thrown) {
+void Operation::announce(const std::exception_ptr& thrown) noexcept {
   if (!has_peers()) return;
   const auto own = own_problem(thrown);
-  if (own.kind != detail::ErrorKind::none) join(own, Standing::failed);
+  try {
+    if (own.kind != detail::ErrorKind::none) join(own, Standing::inside);
+  } catch (...) {
+    // MPI fails: fail() meets it too.
+  }
 }
 
 /// Of kind none where the exception only passes on that a call was given up.
@@ -311,11 +321,11 @@ bool Operation::has_timed_out() const {
 /// given up.
 void Operation::await_statements() {
   auto& control = log_->control;
-  const double start = detail::seconds();
   detail::Backoff backoff(true);
   for (;;) {
-    control.poll_all();
-    if (control.outermost_doomed() != this) return;
+    for (auto* each : detail::live_controls()) each->advance_detached();
+    detail::Control::poll_all();
+    if (detail::Control::outermost_doomed() != this) return;
     bool are_all_heard = control.is_drained(), is_one_leaving = false;
     for (const int rank : court().ranks) {
       if (rank == control.rank_) continue;
@@ -326,7 +336,7 @@ void Operation::await_statements() {
     }
     if (are_all_heard) return;
     const double limit = is_one_leaving ? control.options.timeout : hearing_seconds;
-    if (detail::seconds() - start > limit) return;
+    if (detail::seconds() - failure().since > limit) return;
     backoff.pause();
   }
 }
@@ -349,7 +359,7 @@ const Statement* Operation::heard(int rank) const {
   return control.heard(excluded(), id(), rank);
 }
 
-/// What all throw. Afterwards the call is over everywhere.
+/// What all throw.
 Problem Operation::settle() {
   auto& control = log_->control;
   const auto& court = this->court();
@@ -366,6 +376,10 @@ Problem Operation::settle() {
     return heard.statement && heard.statement->call.id.group != log_->key;
   };
   const bool is_conflict = std::ranges::any_of(all, is_elsewhere);
+  // Whether a rank that has completed the call hears of the conflict is chance.
+  for (auto& heard : all)
+    if (is_conflict && heard.statement && heard.statement->standing == Standing::completed)
+      heard.statement.reset();
   const bool is_whole = std::ranges::all_of(all, [](const detail::Heard& heard) {
     return heard.statement && heard.statement->standing != Standing::completed;
   });
@@ -419,16 +433,18 @@ void Operation::fail() {
   const bool is_abandoned =
       is_doomed_ && failure().has_joined && failure().standing == Standing::abandoned;
   // A call around this one fails, perhaps on another communicator.
-  if (!is_own && (is_abandoned || control.outermost_doomed() == nullptr)) {
+  if (!is_own && (is_abandoned || detail::Control::outermost_doomed() == nullptr)) {
     join({}, Standing::abandoned);
     throw detail::Doomed();
   }
+  // In the background the other ranks were told long ago, and may come only now.
+  if (is_own && is_doomed_ && failure().has_joined) failure().since = detail::seconds();
   if (is_own)
-    join(own, Standing::failed);
-  else if (control.outermost_doomed() == this)
+    join(own, Standing::inside);
+  else if (detail::Control::outermost_doomed() == this)
     join({}, Standing::inside);
   await_statements();
-  if (control.outermost_doomed() != this) {
+  if (detail::Control::outermost_doomed() != this) {
     join({}, Standing::abandoned);
     throw detail::Doomed();
   }

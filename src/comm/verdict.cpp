@@ -32,6 +32,10 @@ bool has_timed_out(const Heard& heard) {
   return was_heard(heard) && heard.statement->problem.kind == ErrorKind::timeout;
 }
 
+bool was_abandoned(const Heard& heard) {
+  return was_heard(heard) && heard.statement->standing == Standing::abandoned;
+}
+
 std::vector<int> ranks_of(const All& some) {
   std::vector<int> ranks;
   for (const auto& heard : some) ranks.push_back(heard.rank);
@@ -117,7 +121,12 @@ ErrorKind kind_of(const Error& error) {
 Problem verdict(const char* function, const OperationLog& log, double timeout, const All& all) {
   if (std::ranges::any_of(all, has_error)) return first_error(all);
   if (std::ranges::any_of(all, has_timed_out)) return missing_ranks(function, log, timeout, all);
+  if (std::ranges::any_of(all, was_abandoned)) return given_up(function);
   return different_calls(log, all);
+}
+
+Problem given_up(const char* function) {
+  return {ErrorKind::error, std::string(function) + ": given up with the call around it"};
 }
 
 Problem problem_of(const std::exception_ptr& exception) {

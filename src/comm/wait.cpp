@@ -50,7 +50,7 @@ Watch::Action Watch::next_action() {
 }
 
 void Watch::query(const std::vector<int>& ranks) {
-  control_.query(ranks);
+  control_.query(*control_.innermost(), ranks);
 }
 
 void Watch::give_up(bool has_timed_out) {

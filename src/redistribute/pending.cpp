@@ -125,8 +125,7 @@ void PendingCall::fail() {
     run_.reset();
     operation_->fail();
   } catch (const Doomed&) {
-    error_ = std::make_exception_ptr(
-        Error(std::string(operation_->name()) + ": given up with the call around it"));
+    error_ = std::make_exception_ptr(Error(given_up(operation_->name()).text));
     operation_.reset();
     throw;
   } catch (...) {

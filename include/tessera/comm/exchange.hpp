@@ -61,6 +61,7 @@ class Exchange {
   bool test(std::vector<Transfer>& transfers, std::size_t& complete);
   void book();
   void drain();
+  void note_progress(detail::Watch& watch);
   std::vector<int> awaited() const;
 
   Communicator communicator_;
@@ -71,6 +72,7 @@ class Exchange {
   std::vector<Transfer> sends_;
   std::size_t received_ = 0;
   std::size_t sent_ = 0;
+  std::size_t seen_ = 0;
   bool is_abandoned_ = false;
 };
 

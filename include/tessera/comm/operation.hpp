@@ -111,7 +111,7 @@ class Operation {
   /// fails; why, they learn by fail().
   void announce_failure();
   /// The same for an exception in the background, which fail() throws later: also tells them why.
-  void announce(const std::exception_ptr& thrown);
+  void announce(const std::exception_ptr& thrown) noexcept;
   /// The call fails because some rank may be dead.
   bool has_timed_out() const;
 

@@ -45,8 +45,13 @@ struct CallInWords {
 inline Operation* innermost_call = nullptr;
 
 inline constexpr int nested_bits = 32;
-/// Above all calls inside others: an outermost call is the last of its generation.
+/// Set in outermost calls, the last of their generation, and in calls on the same group inside them.
 inline constexpr std::uint64_t outermost_bit = std::uint64_t{1} << (nested_bits - 1);
+
+/// Of two calls on one set of processes with the same number, at most one is made.
+constexpr bool is_outermost(std::uint64_t sequence) {
+  return (sequence & ((std::uint64_t{1} << nested_bits) - 1)) == outermost_bit;
+}
 
 /// The calls on one ordered group of ranks of a communicator, shared by all equal meshes.
 struct OperationLog {
@@ -89,6 +94,7 @@ struct Background {
   Operation* operation;
   void* object;
   bool (*advance)(void* object);  ///< whether more is to do; throws nothing
+  std::uint64_t number;           ///< in start order
 };
 
 /// The control channel of a communicator: what its ranks tell one another besides data.
@@ -130,8 +136,8 @@ class Control {
   /// The same for a call that has waited too long.
   [[noreturn]] static void time_out(Operation& call);
 
-  /// Tells `ranks` that this one waits for them in the innermost call.
-  void query(std::span<const int> ranks);
+  /// Tells `ranks` that this one waits for them in this call.
+  void query(const Operation& call, std::span<const int> ranks);
   void send_round(int rank, std::int32_t round, OperationId id, std::uint64_t fingerprint);
   /// Another rank has answered that all have compared this call's fingerprint before.
   bool is_known_to_agree(OperationId id) const { return known_to_agree_.contains(id); }
@@ -148,9 +154,10 @@ class Control {
   AgreementOptions options = {};
   bool is_oversubscribed = true;     ///< until known
   std::vector<Background> detached;  ///< in start order
-  std::uint64_t tag_range;           ///< number of tags for data
-  double last_poll = 0;              ///< seconds()
-  bool has_news = false;  ///< it is time to listen, or end() may have something to forget
+  std::uint64_t ever_detached = 0;
+  std::uint64_t tag_range;  ///< number of tags for data
+  double last_poll = 0;     ///< seconds()
+  bool has_news = false;    ///< it is time to listen, or end() may have something to forget
 
  private:
   friend Operation;
@@ -180,6 +187,8 @@ class Control {
   void handle_past(int rank, const Statement& statement);
   void handle_future(int rank, Statement statement);
   void send_statement(int rank, const Statement& statement);
+  void tell_not_made(int rank, OperationId id);
+  bool has_number_of(const Operation& operation, OperationId id) const;
   void tell_completed(int rank, OperationId id, const PastCall& past);
   void tell_elsewhere(int rank, OperationId about, const Operation& instead);
   void add_leftover(int rank, const Statement& statement, std::int32_t tag, std::int32_t received);
@@ -195,7 +204,9 @@ class Control {
   bool has_begun(OperationId id) const;
   const PastCall* past_call(OperationId id) const;
   void skip(const Call& call);
+  bool is_counted_by_another(const OperationLog& log);
   void forget(OperationId id);
+  void forget_passed();
 
   MPI_Comm handle_;
   int rank_;
@@ -204,7 +215,7 @@ class Control {
   std::list<Transfer> transfers_;
   std::map<Round, std::uint64_t> rounds_;
   std::map<OperationId, std::map<int, Statement>> statements_;
-  std::set<std::tuple<OperationId, OperationId, int>> told_;  ///< where this rank is instead
+  std::set<std::tuple<OperationId, OperationId, int, bool>> told_;  ///< where this rank is instead
   std::set<OperationId> known_to_agree_;
   std::deque<FailedCall> failed_;
   std::deque<Leftover> leftovers_;
@@ -223,6 +234,8 @@ struct Heard {
 Problem verdict(const char* function, const OperationLog& log, double timeout,
                 const std::vector<Heard>& all);
 
+/// Of a call inside another one that fails.
+Problem given_up(const char* function);
 /// The problem that an exception is.
 Problem problem_of(const std::exception_ptr& exception);
 /// Throws what has this kind and text.

@@ -40,9 +40,8 @@ struct Problem {
 
 /// Where a rank stands towards a call that fails.
 enum class Standing : std::uint8_t {
-  inside,     ///< called it, and cannot complete it
-  failed,     ///< called it, and met a problem of its own
-  leaving,    ///< as failed; what the problem is follows
+  inside,     ///< called it, and cannot complete it, perhaps for a problem of its own
+  leaving,    ///< the same; what the problem is follows
   elsewhere,  ///< has not called it, and is in another call
   completed,  ///< has left it, with success
   abandoned,  ///< left it because a call around it failed: nobody will come to it
@@ -65,7 +64,8 @@ struct Statement {
   Standing standing = Standing::inside;
   Call call;  ///< of the sender: the one this is about, or where it is instead
   Problem problem = {};
-  OperationId conflict = {};  ///< call of another rank that excludes this one; all zero if none
+  OperationId conflict = {};  ///< call of another rank that excludes this one; all zero if none.
+                              ///< Of a sender elsewhere: `about` if it will not come to that
   std::int32_t tag = 0;       ///< of the messages with data
   std::int32_t messages = 0;  ///< sent to the receiver under `tag`
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct DataMessage {
 struct Failure {
   std::optional<Call> conflict = {};  ///< call that excludes this one
   bool has_joined = false;            ///< the other ranks have been told
+  double since = 0;                   ///< seconds() then
   Standing standing = Standing::inside;
   Problem problem = {};
   Call call = {};
@@ -28,6 +30,7 @@ struct Failure {
 struct Traces {
   std::vector<DataMessage> messages;
   std::optional<Failure> failure;
+  std::uint64_t detached_as = 0;  ///< number of a call in the background; 0 if it never was
 };
 
 }  // namespace tessera::detail
