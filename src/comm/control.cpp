@@ -281,7 +281,16 @@ void Control::tell_not_made(int rank, OperationId id) {
     if (has_number_of(*operation, id)) return tell_elsewhere(rank, id, *operation);
   for (const auto& [operation, object, advance, number] : detached)
     if (has_number_of(*operation, id)) return tell_elsewhere(rank, id, *operation);
+  for (const auto& failed : failed_)
+    if (failed.statement.conflict == id) return tell_excluded(rank, id, failed.statement);
   tell_completed(rank, id, {});
+}
+
+/// This rank was in another call, which has failed, and will not come.
+void Control::tell_excluded(int rank, OperationId about, Statement failed) {
+  failed.about = failed.conflict = about;
+  failed.standing = Standing::elsewhere;
+  send_statement(rank, failed);
 }
 
 /// Made instead of `id`, which therefore will never be made.
@@ -316,9 +325,11 @@ void Control::handle_statement(int rank, Statement statement) {
     return handle_future(rank, std::move(statement));
   }
   const bool is_elsewhere = statement.standing == Standing::elsewhere;
-  if (statement.standing == Standing::completed && !operation->is_doomed() &&
-      statement.call.fingerprint == operation->fingerprint_)
-    return;
+  const bool is_completed = statement.standing == Standing::completed;
+  const bool is_right = statement.call.fingerprint == operation->fingerprint_;
+  if (is_completed && is_right && !operation->is_doomed()) return;
+  // An answer to a question may come after the statement that says more.
+  if (is_completed && heard(statement.about, rank) != nullptr) return;
   // A rank in a call that this one has left is merely late, unless it will not come.
   const bool will_not_come = statement.conflict == statement.about;
   if (is_elsewhere && !will_not_come && has_begun(statement.call.id)) return;
@@ -365,10 +376,7 @@ void Control::handle_past(int rank, const Statement& statement) {
   if (statement.standing == Standing::elsewhere) {
     if (failed == nullptr || has_begun(statement.call.id)) return;
     // That call and the one that failed here excluded one another.
-    auto reply = failed->statement;
-    reply.about = statement.call.id;
-    reply.standing = Standing::elsewhere;
-    send_statement(rank, reply);
+    tell_excluded(rank, statement.call.id, failed->statement);
     skip(statement.call);
     return;
   }

@@ -189,6 +189,7 @@ class Control {
   void send_statement(int rank, const Statement& statement);
   void tell_not_made(int rank, OperationId id);
   bool has_number_of(const Operation& operation, OperationId id) const;
+  void tell_excluded(int rank, OperationId about, Statement failed);
   void tell_completed(int rank, OperationId id, const PastCall& past);
   void tell_elsewhere(int rank, OperationId about, const Operation& instead);
   void add_leftover(int rank, const Statement& statement, std::int32_t tag, std::int32_t received);
