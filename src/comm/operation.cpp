@@ -103,12 +103,12 @@ bool Operation::state_call(std::uint64_t arguments, const CallText& call) {
   auto& control = log_->control;
   set_fingerprint(hash_combine(name_.hash, arguments));
   if (!control.is_listening()) return false;
+  text_ = &call;
   if (control.has_news) control.poll();
   const auto stated = control.statements_.find(id());
   if (stated != control.statements_.end()) {
     for (const auto& [rank, statement] : stated->second)
       doom(statement.standing == Standing::elsewhere ? &statement.call : nullptr);
-    text_ = &call;
     detail::Control::give_up();
   }
   return true;
@@ -130,6 +130,7 @@ void Operation::agree_slowly(std::uint64_t arguments, const CallText& call, Agre
   if (!state_call(arguments, call)) return;
   const bool is_always = log_->control.options.level == Agreement::always;
   if (is_always || !log_->agreed.contains(fingerprint_)) compare(call);
+  text_ = nullptr;
   has_agreed_ = true;
   if (!is_always) last = {name_.hash, arguments, fingerprint_, log_->epoch};
 }
@@ -141,13 +142,13 @@ void Operation::agree(std::uint64_t arguments, const CallText& call) {
 
 void Operation::agree_always(std::uint64_t arguments, const CallText& call) {
   if (state_call(arguments, call)) compare(call);
+  text_ = nullptr;
 }
 
 /// Dissemination: in round k each rank tells the one 2^k further on, so that after log2(n) rounds
 /// it has heard from all, directly or through others that had heard nothing else.
 void Operation::compare(const CallText& call) {
   auto& control = log_->control;
-  text_ = &call;
   const int size = static_cast<int>(log_->ranks.size());
   TraceEvent event{TraceKind::agreement, name_.text, size, 0, 0, 0, 0, 0.0};
   const double start = detail::seconds();
@@ -176,7 +177,6 @@ void Operation::compare(const CallText& call) {
   }
   log_->agreed.emplace(fingerprint_, detail::CallInWords{name_.text, call()});
   has_agreed_ = true;
-  text_ = nullptr;
   event.messages_sent = event.messages_received = round;
   event.bytes_sent = event.bytes_received = round * std::int64_t{sizeof fingerprint_};
   event.seconds = detail::seconds() - start;

@@ -96,7 +96,7 @@ TEST(Lifetime, of_very_many_user_communicators_leaves_none) {
 
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(after.communicators, before.communicators);
-  EXPECT_EQ(after.requests, before.requests);
+  EXPECT_LE(after.requests, before.requests);
 }
 
 TEST(Lifetime, of_very_many_user_communicators_leaves_none_of_the_groups_either) {
@@ -113,7 +113,7 @@ TEST(Lifetime, of_very_many_user_communicators_leaves_none_of_the_groups_either)
 
   EXPECT_EQ(after.groups_made - before.groups_made, very_many);
   EXPECT_EQ(after.communicators, before.communicators);
-  EXPECT_EQ(after.requests, before.requests);
+  EXPECT_LE(after.requests, before.requests);
 }
 
 TEST(Lifetime, of_many_redistributions_leaves_no_allocation_and_no_request) {
@@ -144,7 +144,7 @@ TEST(Lifetime, of_many_redistributions_leaves_no_allocation_and_no_request) {
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(allocations.size(), 0u);
   EXPECT_EQ(after.communicators, before.communicators);
-  EXPECT_EQ(after.requests, before.requests);
+  EXPECT_LE(after.requests, before.requests);
 }
 
 TEST(Lifetime, of_a_mesh_dropped_before_its_communicator_leaves_no_allocation) {
