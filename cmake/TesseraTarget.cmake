@@ -21,17 +21,22 @@ function(tessera_program name)
   tessera_own_target(${name})
 endfunction()
 
-# tessera_mpi_test(<test> <program> RANKS n ... [ARGS ...] [TIMEOUT seconds] [LABELS ...]): one ctest entry per rank count.
+# tessera_mpi_test(<test> <program> RANKS n ... [ARGS ...] [TIMEOUT seconds] [LABELS ...] [PATIENCE seconds]): one ctest entry per
+# rank count. Ranks that wait ask one another after PATIENCE, here sooner than by default: most tests of mistakes are such waits.
 function(tessera_mpi_test name program)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "RANKS;ARGS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;PATIENCE" "RANKS;ARGS;LABELS")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
+  endif()
+  if(NOT arg_PATIENCE)
+    set(arg_PATIENCE 0.02)
   endif()
   foreach(ranks IN LISTS arg_RANKS)
     add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
                                              $<TARGET_FILE:${program}> ${arg_ARGS})
     set_tests_properties(
       ${name}.np${ranks} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "mpi;${arg_LABELS}" PROCESSORS 2
-                                    ENVIRONMENT "OMP_NUM_THREADS=1;OMP_PROC_BIND=false")
+                                    ENVIRONMENT
+                                    "OMP_NUM_THREADS=1;OMP_PROC_BIND=false;TESSERA_PATIENCE=${arg_PATIENCE}")
   endforeach()
 endfunction()

@@ -29,9 +29,6 @@ std::vector<std::byte> bytes_of(const Header& header) {
   return {bytes.begin(), bytes.end()};
 }
 
-constexpr std::size_t most_failed = 64;
-constexpr double listening_interval = 0.1;  // seconds
-
 /// A message that has arrived, taken out of matching.
 struct Probed {
   MPI_Message message = MPI_MESSAGE_NULL;
@@ -107,8 +104,8 @@ void Control::finish_detached() noexcept {
     const double waited = seconds() - start;
     if (waited > options.timeout) return;
     try {
-      if (waited > listening_interval) poll();
-      if (waited > listening_interval && !std::exchange(has_asked, true))
+      if (waited > options.patience) poll();
+      if (waited > options.patience && !std::exchange(has_asked, true))
         for (const auto& background : detached)
           query(*background.operation, background.operation->log_->ranks);
     } catch (...) {
@@ -189,7 +186,7 @@ void Control::poll_all() {
 }
 
 void Control::catch_up(double now) {
-  if (now - last_poll > listening_interval) poll_all();
+  if (now - last_poll > options.patience) poll_all();
 }
 
 void Control::handle(int rank, std::span<const std::byte> bytes) {
@@ -275,144 +272,6 @@ void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint, 
   }
 }
 
-/// Another call of this rank had that number: it will not come to this one.
-void Control::tell_not_made(int rank, OperationId id) {
-  for (auto* operation = innermost_call; operation != nullptr; operation = operation->outer_)
-    if (has_number_of(*operation, id)) return tell_elsewhere(rank, id, *operation);
-  for (const auto& [operation, object, advance, number] : detached)
-    if (has_number_of(*operation, id)) return tell_elsewhere(rank, id, *operation);
-  for (const auto& failed : failed_)
-    if (failed.statement.conflict == id) return tell_excluded(rank, id, failed.statement);
-  tell_completed(rank, id, {});
-}
-
-/// This rank was in another call, which has failed, and will not come.
-void Control::tell_excluded(int rank, OperationId about, Statement failed) {
-  failed.about = failed.conflict = about;
-  failed.standing = Standing::elsewhere;
-  send_statement(rank, failed);
-}
-
-/// Made instead of `id`, which therefore will never be made.
-bool Control::has_number_of(const Operation& operation, OperationId id) const {
-  const auto log = logs_.find(id.group);
-  return &operation.log_->control == this && log != logs_.end() &&
-         &operation.log_->set == &log->second.set && operation.sequence_ == id.sequence &&
-         is_outermost(id.sequence);
-}
-
-void Control::tell_completed(int rank, OperationId id, const PastCall& past) {
-  const auto& log = logs_.at(id.group);
-  const auto [name, text] = log.in_words(past.fingerprint, "another call");
-  const Call call{id, past.fingerprint, name, text, log.name, log.ranks};
-  send_statement(rank, {.about = id, .standing = Standing::completed, .call = call});
-}
-
-void Control::tell_elsewhere(int rank, OperationId about, const Operation& instead) {
-  const bool will_not_come = instead.excluded() == about || has_number_of(instead, about);
-  if (!told_.emplace(about, instead.id(), rank, will_not_come).second) return;
-  send_statement(rank, {.about = about,
-                        .standing = Standing::elsewhere,
-                        .call = instead.call(),
-                        .problem = instead.is_doomed() ? instead.failure().problem : Problem(),
-                        .conflict = will_not_come ? about : OperationId()});
-}
-
-void Control::handle_statement(int rank, Statement statement) {
-  auto* const operation = find(statement.about);
-  if (operation == nullptr) {
-    if (has_begun(statement.about)) return handle_past(rank, statement);
-    return handle_future(rank, std::move(statement));
-  }
-  const bool is_elsewhere = statement.standing == Standing::elsewhere;
-  const bool is_completed = statement.standing == Standing::completed;
-  const bool is_right = statement.call.fingerprint == operation->fingerprint_;
-  if (is_completed && is_right && !operation->is_doomed()) return;
-  // An answer to a question may come after the statement that says more.
-  if (is_completed && heard(statement.about, rank) != nullptr) return;
-  // A rank in a call that this one has left is merely late, unless it will not come.
-  const bool will_not_come = statement.conflict == statement.about;
-  if (is_elsewhere && !will_not_come && has_begun(statement.call.id)) return;
-  if (operation->is_doomed() && operation->failure().has_joined)
-    add_leftover(rank, statement, operation->tag(), operation->messages(rank, false));
-  const auto& heard = keep(rank, std::move(statement));
-  operation->doom(is_elsewhere ? &heard.call : nullptr);
-  if (is_elsewhere) tell_elsewhere(rank, heard.call.id, *operation);
-}
-
-const Statement* Control::heard(OperationId about, int rank) const {
-  const auto statements = statements_.find(about);
-  if (statements == statements_.end()) return nullptr;
-  const auto found = statements->second.find(rank);
-  return found == statements->second.end() ? nullptr : &found->second;
-}
-
-/// What `rank` has stated about a call, or about one that is known to exclude it.
-const Statement* Control::heard(OperationId about, OperationId instead, int rank) const {
-  if (const auto* direct = heard(about, rank)) return direct;
-  const auto* other = heard(instead, rank);
-  const bool was_in_it = other != nullptr && other->standing != Standing::elsewhere &&
-                         other->standing != Standing::completed;
-  return was_in_it ? other : nullptr;
-}
-
-Control::FailedCall* Control::find_failed(OperationId id) {
-  const auto found = std::ranges::find_if(
-      failed_, [&](const FailedCall& failed) { return failed.statement.about == id; });
-  return found == failed_.end() ? nullptr : &*found;
-}
-
-/// A second statement of a rank counts no messages: those of the first are still there.
-const Statement& Control::keep(int rank, Statement statement) {
-  auto& slot = statements_[statement.about][rank];
-  statement.messages += slot.messages;
-  slot = std::move(statement);
-  return slot;
-}
-
-void Control::handle_past(int rank, const Statement& statement) {
-  if (statement.standing == Standing::completed) return;
-  auto* const failed = find_failed(statement.about);
-  if (statement.standing == Standing::elsewhere) {
-    if (failed == nullptr || has_begun(statement.call.id)) return;
-    // That call and the one that failed here excluded one another.
-    tell_excluded(rank, statement.call.id, failed->statement);
-    skip(statement.call);
-    return;
-  }
-  if (failed != nullptr) {
-    add_leftover(rank, statement, failed->statement.tag, failed->received[rank]);
-    return;
-  }
-  const auto* past = past_call(statement.about);
-  const bool has_been_in_it = past != nullptr && past->fingerprint == statement.call.fingerprint;
-  if (!has_been_in_it) add_leftover(rank, statement, 0, 0);
-  if (past == nullptr)
-    tell_not_made(rank, statement.about);
-  else
-    tell_completed(rank, statement.about, *past);
-}
-
-void Control::handle_future(int rank, Statement statement) {
-  if (statement.standing == Standing::completed) return;
-  if (statement.standing == Standing::elsewhere) {
-    if (statement.conflict == statement.about) keep(rank, std::move(statement));
-    return;
-  }
-  if (statement.standing == Standing::abandoned) return add_leftover(rank, statement, 0, 0);
-  const auto about = statement.about;
-  const auto& heard = keep(rank, std::move(statement));
-  if (auto* const excluded = find(heard.conflict)) excluded->doom(&heard.call);
-  if (const auto* call = innermost(); call != nullptr && call->log_->contains(rank))
-    tell_elsewhere(rank, about, *call);
-}
-
-void Control::add_leftover(int rank, const Statement& statement, std::int32_t tag,
-                           std::int32_t received) {
-  const auto messages = statement.messages - (statement.tag == tag ? received : 0);
-  if (messages > 0) leftovers_.push_back({rank, statement.tag, messages});
-}
-
 void Control::receive_leftovers() {
   for (auto& [rank, tag, messages] : leftovers_) {
     for (; messages > 0; --messages) {
@@ -426,74 +285,6 @@ void Control::receive_leftovers() {
   std::erase_if(leftovers_, [](const Leftover& leftover) { return leftover.messages == 0; });
 }
 
-/// A call that one of this rank excludes, or one around it, will not be made. Of two such calls the
-/// one on the larger set of processes counts.
-void Control::skip(const Call& call) {
-  auto& log = this->log(call.id.group, call.group, call.group_name);
-  if (log.position >= 0 && !has_begun(call.id)) {
-    log.begun = std::max(log.begun, call.id.sequence);
-    if (is_outermost(call.id.sequence) && !is_counted_by_another(log)) log.set.close();
-  }
-  forget(call.id);
-}
-
-/// One of the blocking calls counts instead of a call on `log`, or this one instead of them.
-bool Control::is_counted_by_another(const OperationLog& log) {
-  for (auto* operation = innermost_call; operation != nullptr; operation = operation->outer_) {
-    if (!operation->closes_) continue;
-    if (operation->log_->set.contains(log.set)) return true;
-    if (log.set.contains(operation->log_->set)) operation->closes_ = false;
-  }
-  return false;
-}
-
-void Control::forget(OperationId id) {
-  if (const auto found = statements_.find(id); found != statements_.end()) {
-    for (const auto& [rank, statement] : found->second)
-      if (find(id) == nullptr && find_failed(id) == nullptr &&
-          statement.problem.kind != ErrorKind::timeout)
-        add_leftover(rank, statement, 0, 0);
-    statements_.erase(found);
-  }
-  std::erase_if(rounds_, [&](const auto& entry) { return std::get<0>(entry.first) == id; });
-  known_to_agree_.erase(id);
-}
-
-/// A call is over on this rank after something was heard. What is known about it is kept only as far
-/// as others may ask.
-void Control::end(Operation& operation) {
-  const auto id = operation.id();
-  auto& log = *operation.log_;
-  if (operation.is_doomed()) {
-    if (operation.failure().has_joined) {
-      auto& failed = failed_.emplace_back(FailedCall{operation.own_statement(rank_), {}});
-      for (const int rank : log.ranks) failed.received[rank] = operation.messages(rank, false);
-      if (failed_.size() > most_failed) failed_.pop_front();
-    } else {
-      for (const auto& [rank, statement] : statements_[id])
-        tell_completed(rank, id, *past_call(id));
-      statements_.erase(id);
-    }
-  }
-  forget(id);
-  if (innermost() != nullptr) return;
-  forget_passed();
-  if (detached.empty()) {
-    told_.clear();
-    settled_ = nullptr;
-  }
-  has_news = !statements_.empty() || !rounds_.empty() || !known_to_agree_.empty() || !is_drained();
-}
-
-/// What was heard of calls whose number this rank has used otherwise.
-void Control::forget_passed() {
-  std::set<OperationId> heard = known_to_agree_;
-  for (const auto& [id, statements] : statements_) heard.insert(id);
-  for (const auto& [round, fingerprint] : rounds_) heard.insert(std::get<0>(round));
-  for (const auto& id : heard)
-    if (has_begun(id) && find(id) == nullptr) forget(id);
-}
-
 bool Control::advance_detached() {
   // One at a time: what goes on may wait too, and then must not begin here again.
   if (detached.empty() || is_advancing_) return false;
@@ -505,25 +296,6 @@ bool Control::advance_detached() {
       has_more |= background.advance(background.object);
   is_advancing_ = false;
   return has_more;
-}
-
-/// Messages arrive in order: who hears that the outer call fails has heard of the inner ones.
-void Control::abandon_within(const Operation* call) {
-  for (auto* inner = innermost_call; inner != call; inner = inner->outer_)
-    inner->join({}, Standing::abandoned);
-}
-
-void Control::give_up() {
-  auto* const call = outermost_doomed();
-  abandon_within(call);
-  call->join({}, Standing::inside);
-  throw Doomed();
-}
-
-void Control::time_out(Operation& call) {
-  abandon_within(&call);
-  call.join({ErrorKind::timeout, ""}, Standing::inside);
-  throw Doomed();
 }
 
 }  // namespace tessera::detail

@@ -23,12 +23,12 @@ Agreement parse_level(const std::string& text) {
   return Agreement::always;
 }
 
-double parse_timeout(const std::string& text) {
+double parse_seconds(const char* name, const std::string& text) {
   double seconds = 0;
   const auto* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, seconds);
   require(error == std::errc() && stop == end && seconds > 0, [&] {
-    return fmt::format("TESSERA_TIMEOUT: expected a number of seconds above 0, got \"{}\"", text);
+    return fmt::format("{}: expected a number of seconds above 0, got \"{}\"", name, text);
   });
   return seconds;
 }
@@ -51,9 +51,13 @@ void learn_agreement(const Communicator& communicator) {
   const auto group = all_ranks(communicator);
   auto& options = communicator.state().control->options;
   const auto level = variable_of_first(group, "TESSERA_AGREEMENT");
-  const auto timeout = variable_of_first(group, "TESSERA_TIMEOUT");
   if (!level.empty()) options.level = parse_level(level);
-  if (!timeout.empty()) options.timeout = parse_timeout(timeout);
+  const auto learn_seconds = [&](const char* name, double& seconds) {
+    const auto text = variable_of_first(group, name);
+    if (!text.empty()) seconds = parse_seconds(name, text);
+  };
+  learn_seconds("TESSERA_TIMEOUT", options.timeout);
+  learn_seconds("TESSERA_PATIENCE", options.patience);
 }
 
 }  // namespace tessera::detail

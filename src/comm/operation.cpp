@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <ranges>
 
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
@@ -20,7 +19,7 @@ using detail::Statement;
 namespace {
 
 /// How long a rank whose call fails waits to hear from the others. Those that wait for it answer
-/// within 100 ms and a little; the others may be computing.
+/// within their patience and a little; the others may be computing.
 constexpr double hearing_seconds = 0.7;
 constexpr std::size_t most_agreed = 4096;
 
@@ -307,14 +306,14 @@ Problem Operation::own_problem(const std::exception_ptr& thrown) const {
 }
 
 bool Operation::has_timed_out() const {
-  const auto is_timeout = [](const Statement& statement) {
-    return statement.problem.kind == detail::ErrorKind::timeout;
+  const auto is_timeout = [](const auto& stated) {
+    return stated.second.problem.kind == detail::ErrorKind::timeout;
   };
   if (!is_doomed_) return false;
   if (failure().problem.kind == detail::ErrorKind::timeout) return true;
   const auto stated = log_->control.statements_.find(id());
   return stated != log_->control.statements_.end() &&
-         std::ranges::any_of(stated->second | std::views::values, is_timeout);
+         std::ranges::any_of(stated->second, is_timeout);
 }
 
 /// Until all ranks of the group have been heard, or have had the time; or a call around this one is

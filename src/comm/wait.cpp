@@ -14,7 +14,6 @@
 namespace tessera::detail {
 namespace {
 
-constexpr double first_query_seconds = 0.1;
 constexpr double longest_interval_seconds = 5;
 
 }  // namespace
@@ -22,11 +21,11 @@ constexpr double longest_interval_seconds = 5;
 Watch::Watch(Control& control)
     : control_(control),
       backoff_(control.is_oversubscribed),
-      query_interval_(first_query_seconds) {}
+      query_interval_(control.options.patience) {}
 
 void Watch::come_back() {
   const double away = seconds() - last_look_;
-  if (start_ != 0 && away > first_query_seconds) start_ += away;
+  if (start_ != 0 && away > control_.options.patience) start_ += away;
 }
 
 Watch::Action Watch::next_action() {
@@ -34,12 +33,12 @@ Watch::Action Watch::next_action() {
   last_look_ = now;
   if (start_ == 0) {
     start_ = now;
-    next_query_ = now + first_query_seconds;
+    next_query_ = now + control_.options.patience;
   }
   // Calls on other communicators may be under way, in the background or around this one.
   for (auto* control : live_controls()) control->advance_detached();
   if (now - start_ > control_.options.timeout) return Action::time_out;
-  if (now - start_ < first_query_seconds) return Action::go_on;
+  if (now - start_ < control_.options.patience) return Action::go_on;
   Control::poll_all();
   if (Control::must_give_up()) return Action::give_up;
   if (!control_.is_listening()) return Action::go_on;

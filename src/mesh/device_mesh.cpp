@@ -132,13 +132,19 @@ void set_agreement(const DeviceMesh& mesh, const AgreementOptions& options) {
       return fmt::format("set_agreement: expected a time limit above 0 s, got {:g} s",
                          options.timeout);
     });
+    require(options.patience > 0, [&] {
+      return fmt::format("set_agreement: expected a patience above 0 s, got {:g} s",
+                         options.patience);
+    });
     const auto level = static_cast<int>(options.level);
     const auto call = [&] {
-      return fmt::format("set_agreement to level {} and {:g} s", level, options.timeout);
+      return fmt::format("set_agreement to level {}, {:g} s and {:g} s", level, options.timeout,
+                         options.patience);
     };
-    operation.agree_always(hash_combine(static_cast<std::uint64_t>(level),
-                                        std::bit_cast<std::uint64_t>(options.timeout)),
-                           call);
+    auto hash = hash_combine(static_cast<std::uint64_t>(level),
+                             std::bit_cast<std::uint64_t>(options.timeout));
+    hash = hash_combine(hash, std::bit_cast<std::uint64_t>(options.patience));
+    operation.agree_always(hash, call);
     auto& control = *mesh.communicator().state().control;
     control.options = options;
     control.forget_agreements();

@@ -71,6 +71,8 @@ std::vector<Case> mesh_cases() {
        [](const Given& s) { set_agreement(s.mesh, {.timeout = 0}); }},
       {"time_limit_below_0", invalid_argument, "set_agreement: expected a time limit above 0 s",
        [](const Given& s) { set_agreement(s.mesh, {.timeout = -1}); }},
+      {"patience_of_0", invalid_argument, "set_agreement: expected a patience above 0 s",
+       [](const Given& s) { set_agreement(s.mesh, {.patience = 0}); }},
       {"no_mesh", invalid_argument, "DeviceMesh: expected a mesh, got a null handle",
        [](const Given&) { zeros<Matrix>(DeviceMesh(), {Shard(0)}, shape); }, Reach::this_rank},
       {"no_mesh_for_from_local", invalid_argument, "DeviceMesh: expected a mesh, got a null handle",

@@ -304,7 +304,7 @@ void run_programs(Agreement level, int programs) {
   constexpr int steps = 50;
   const auto world = mesh_of({world_size()});
   const auto before = agreement(world);
-  set_agreement(world, {.level = level, .timeout = before.timeout});
+  set_agreement(world, {.level = level, .timeout = before.timeout, .patience = before.patience});
   if (world_rank() == 0) std::cout << "seed " << seed() << "\n";
   int thrown = 0;
   for (int number = 0; number < programs; ++number) {

@@ -22,7 +22,8 @@ enum class Agreement : std::uint8_t {
 
 struct AgreementOptions {
   Agreement level = Agreement::plan;
-  double timeout = 300;  ///< seconds after which a rank that waits for another one throws Timeout
+  double timeout = 300;   ///< seconds after which a rank that waits for another one throws Timeout
+  double patience = 0.1;  ///< seconds after which a rank that waits asks others what they do
 };
 
 /// What went wrong on a rank of the group, for all to throw alike; nullopt if nothing did.

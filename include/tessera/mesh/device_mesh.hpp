@@ -114,10 +114,10 @@ DeviceMesh init_device_mesh(MPI_Comm comm, std::vector<int> shape,
 
 /// How the ranks of all meshes of `mesh`'s user communicator check that they call the same, and how
 /// long they wait for one another. At first as the environment of rank 0 says: TESSERA_AGREEMENT
-/// (none, plan, always) and TESSERA_TIMEOUT (seconds).
+/// (none, plan, always), TESSERA_TIMEOUT and TESSERA_PATIENCE (seconds).
 const AgreementOptions& agreement(const DeviceMesh& mesh);
-/// Changes it, and makes all calls new to the ranks. Collective over the user's communicator. Errors: InvalidArgument for a time limit
-/// that is not above 0, or options that differ between ranks.
+/// Changes it, and makes all calls new to the ranks. Collective over the user's communicator.
+/// Errors: InvalidArgument for seconds that are not above 0, or options that differ between ranks.
 void set_agreement(const DeviceMesh& mesh, const AgreementOptions& options);
 
 /// The name of the mesh in messages: that of its layout.

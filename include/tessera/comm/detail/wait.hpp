@@ -13,8 +13,8 @@ namespace tessera::detail {
 
 class Control;
 
-/// What a loop that waits for other ranks does between two looks: it spins, then yields. After 100 ms
-/// it looks at the control channel and tells the ranks that it waits for, so that one that does
+/// What a loop that waits for other ranks does between two looks: it spins, then yields. Later it
+/// looks at the control channel and tells the ranks that it waits for, so that one that does
 /// something else is found; after the time limit it gives up.
 class Watch {
  public:
