@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstring>
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -17,7 +17,7 @@ std::vector<Values> gathered(const Group& group, const Values& mine) {
   for (const auto& bytes :
        all_gather_v(group, std::as_bytes(std::span(mine)), TraceKind::metadata, "test")) {
     result.emplace_back(bytes.size() / sizeof mine[0], typename Values::value_type());
-    std::memcpy(result.back().data(), bytes.data(), bytes.size());
+    std::ranges::copy(bytes, std::as_writable_bytes(std::span(result.back())).begin());
   }
   return result;
 }
