@@ -4,9 +4,7 @@
 // whichever mesh, all ranks stay in step. TESSERA_TEST_SEED repeats a run.
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
-#include <random>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -20,6 +18,7 @@
 #include <tessera/mesh/device_mesh.hpp>
 
 #include "../support/errors.hpp"
+#include "../support/generator.hpp"
 #include "../support/meshes.hpp"
 
 namespace tessera::test {
@@ -28,13 +27,8 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StrEq;
-using Generator = std::mt19937_64;
 
 constexpr int nobody = -1;
-
-int draw(Generator& generator, int low, int high) {
-  return std::uniform_int_distribution<int>(low, high)(generator);
-}
 
 std::string words(int number) {
   return "on purpose " + std::to_string(number);
@@ -149,11 +143,6 @@ std::string wrong_after(const Step& step) {
     throw_if(throws && step.place == 2, step.number);
   });
   return wrong;
-}
-
-unsigned seed() {
-  const char* text = std::getenv("TESSERA_TEST_SEED");
-  return text == nullptr ? 20261121U : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
 TEST(LoneFailures, rank_that_fails_in_a_later_call_has_not_left_out_the_one_before) {

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Random programs of collective calls on several meshes and tensors; in every third one, one rank
 // does something else at one place. TESSERA_TEST_SEED repeats a run.
-#include <cstdlib>
 #include <iostream>
-#include <random>
 #include <set>
 #include <stdexcept>
 
@@ -13,17 +11,12 @@
 #include <tessera/tessera.hpp>
 
 #include "../support/gathered.hpp"
+#include "../support/generator.hpp"
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
 
 namespace tessera::test {
 namespace {
-
-using Generator = std::mt19937_64;
-
-int draw(Generator& generator, int low, int high) {
-  return std::uniform_int_distribution<int>(low, high)(generator);
-}
 
 /// A tensor of which each element is `factor` times its global index.
 struct Known {
@@ -293,11 +286,6 @@ Deviation random_deviation(Generator& generator, Agreement level) {
   constexpr Deviation noticed[] = {Deviation::other_call, Deviation::other_shape,
                                    Deviation::wrong_argument};
   return noticed[draw(generator, 0, 2)];
-}
-
-unsigned seed() {
-  const char* text = std::getenv("TESSERA_TEST_SEED");
-  return text == nullptr ? 20261121U : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
 void run_programs(Agreement level, int programs) {

@@ -3,13 +3,14 @@
 //
 // Random redistributions with all ranks in this process, through the real plan and kernels, against
 // a serial oracle.
-#include <cstdlib>
+#include <cstdio>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include <tessera/redistribute/plan.hpp>
 
+#include "../support/generator.hpp"
 #include "../support/oracle.hpp"
 #include "../support/plans.hpp"
 #include "../support/simulate.hpp"
@@ -18,11 +19,6 @@ namespace {
 
 using namespace tessera;
 using namespace tessera::test;
-
-std::uint64_t seed_from_environment() {
-  const char* text = std::getenv("TESSERA_TEST_SEED");
-  return text != nullptr ? std::stoull(text) : 20261121;
-}
 
 /// Elements that a rank needs and does not have, and so the least that it can receive.
 std::int64_t least_received(const RandomCase& random, int rank) {
@@ -48,10 +44,8 @@ std::string first_difference(const RandomCase& random, const std::vector<Strided
 }
 
 TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_gives) {
-  const auto seed = seed_from_environment();
-  std::printf("seed %llu (set TESSERA_TEST_SEED to repeat)\n",
-              static_cast<unsigned long long>(seed));
-  Generator generator(seed);
+  std::printf("seed %u (set TESSERA_TEST_SEED to repeat)\n", seed());
+  Generator generator(seed());
   int exact = 0;
 
   for (int number = 0; number < 20000 && !HasFailure(); ++number) {

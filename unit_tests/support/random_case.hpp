@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
 #include <tessera/placement/can_reduce.hpp>
 #include <tessera/sharding/spec.hpp>
 #include <tessera/tensor/array_ref.hpp>
+
+#include "generator.hpp"
 
 namespace tessera::test {
 
@@ -22,12 +23,6 @@ struct RandomCase {
   DTensorSpec target;
   ElementType type;
 };
-
-using Generator = std::mt19937_64;
-
-inline int draw(Generator& generator, int low, int high) {
-  return std::uniform_int_distribution<int>(low, high)(generator);
-}
 
 inline std::vector<int> random_mesh_shape(Generator& generator, int largest_mesh) {
   std::vector<int> shape(static_cast<std::size_t>(draw(generator, 1, 4)), 1);

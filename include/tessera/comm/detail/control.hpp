@@ -100,8 +100,8 @@ struct Background {
 /// The control channel of a communicator: what its ranks tell one another besides data.
 ///
 /// Three kinds of messages: rounds of comparisons; queries ("I wait for you in this call") of ranks
-/// that have waited longer than their patience; statements about calls that fail. None has to be answered at a
-/// given time, and what comes too late is known by its OperationId and dropped.
+/// that have waited longer than their patience; statements about calls that fail. None has to be
+/// answered at a given time, and what comes too late is known by its OperationId and dropped.
 class Control {
  public:
   /// `processes`: by rank, a number that is the same on every communicator.

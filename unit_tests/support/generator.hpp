@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdlib>
+#include <random>
+
+namespace tessera::test {
+
+using Generator = std::mt19937_64;
+
+/// A number from low to high, both included.
+inline int draw(Generator& generator, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(generator);
+}
+
+/// TESSERA_TEST_SEED, which repeats a run, or always the same.
+inline unsigned seed() {
+  const char* text = std::getenv("TESSERA_TEST_SEED");
+  return text == nullptr ? 20261121U : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
+}
+
+}  // namespace tessera::test
