@@ -10,6 +10,7 @@
 #include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/environment.hpp>
 #include <tessera/comm/detail/message_limit.hpp>
+#include <tessera/comm/detail/node_window.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/tags.hpp>
 #include <tessera/comm/detail/wait.hpp>
@@ -99,6 +100,7 @@ Communicator Communicator::duplicate_of(MPI_Comm user) {
     fill_in(user, *state);
     detail::learn_nodes(Communicator(state));
     detail::learn_agreement(Communicator(state));
+    detail::make_window(Communicator(state));
     detail::attach(user, state);
   } catch (...) {
     detail::release(*state);

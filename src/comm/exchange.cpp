@@ -113,21 +113,23 @@ void Exchange::book() {
   received_ = sent_ = 0;
 }
 
+void Exchange::count_received(std::int64_t bytes) {
+  ++event_.messages_received;
+  event_.bytes_received += bytes;
+}
+
+void Exchange::count_sent(std::int64_t bytes) {
+  ++event_.messages_sent;
+  event_.bytes_sent += bytes;
+}
+
 void Exchange::wait() {
   detail::Watch watch(*communicator_.state().control);
+  std::size_t seen = 0;
   while (!test()) {
-    note_progress(watch);
+    if (std::exchange(seen, progress()) != progress()) watch.restart();
     watch.pause([&] { return awaited(); }, [&] { abandon(); });
   }
-}
-
-void Exchange::note_progress(detail::Watch& watch) {
-  if (std::exchange(seen_, received_ + sent_) != received_ + sent_) watch.restart();
-}
-
-void Exchange::look(detail::Watch& watch) {
-  note_progress(watch);
-  watch.look([&] { return awaited(); }, [&] { abandon(); });
 }
 
 void Exchange::abandon() {
@@ -148,7 +150,6 @@ void Exchange::abandon() {
     for (const auto& transfer : sends_) owner_->note({transfer.rank, true});
 }
 
-/// The ranks whose messages have not arrived, or that have not taken theirs.
 std::vector<int> Exchange::awaited() const {
   std::vector<int> ranks;
   for (const auto& [request, rank] : receives_)

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <string>
 
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <tessera/comm/detail/node_map.hpp>
+#include <tessera/comm/detail/shared_memory.hpp>
 
 namespace tessera::detail {
 namespace {
@@ -37,10 +37,6 @@ void copy_text(const std::string& text, std::array<char, n>& to) {
   text.copy(to.data(), n - 1);
 }
 
-std::string segment_name() {
-  return "/tessera-" + std::to_string(getpid()) + "-" + std::to_string(random_number());
-}
-
 std::string boot_id() {
   std::string text;
   if (std::ifstream file("/proc/sys/kernel/random/boot_id"); file >> text) return text;
@@ -49,41 +45,22 @@ std::string boot_id() {
   return host.data();
 }
 
-/// A small segment of shared memory, gone when this object is.
-class Segment {
- public:
-  Segment(const std::string& name, std::uint64_t content) : name_(name) {
-    const int file = shm_open(name_.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600);
-    if (file < 0) return;
-    is_made_ = true;
-    is_filled_ = write(file, &content, sizeof content) == ssize_t{sizeof content};
-    close(file);
-  }
-  ~Segment() {
-    if (is_made_) shm_unlink(name_.c_str());
-  }
-  Segment(const Segment&) = delete;
-  Segment& operator=(const Segment&) = delete;
-
-  std::string name() const { return is_filled_ ? name_ : ""; }
-
- private:
-  std::string name_;
-  bool is_made_ = false;
-  bool is_filled_ = false;
-};
+/// Shared memory that holds `content`; without a name if there is none.
+SharedMemory segment_with(std::uint64_t content) {
+  auto segment = SharedMemory::make(sizeof content);
+  if (segment.data() == nullptr || !segment.reserve(0, sizeof content)) return {};
+  std::memcpy(segment.data(), &content, sizeof content);
+  return segment;
+}
 
 bool shares_memory(const Identity& other) {
   if (other.segment[0] == '\0') return false;
-  const int file = shm_open(other.segment.data(), O_RDONLY, 0);
-  if (file < 0) return false;
-  std::uint64_t content = 0;
-  const auto bytes = read(file, &content, sizeof content);
-  close(file);
-  return bytes == ssize_t{sizeof content} && content == other.nonce;
+  const auto segment = SharedMemory::open(other.segment.data(), sizeof other.nonce);
+  return segment.data() != nullptr &&
+         std::memcmp(segment.data(), &other.nonce, sizeof other.nonce) == 0;
 }
 
-Identity identify(std::uint64_t nonce, const Segment& segment) {
+Identity identify(std::uint64_t nonce, const SharedMemory& segment) {
   Identity result;
   copy_text(boot_id(), result.boot_id);
   copy_text(segment.name(), result.segment);
@@ -120,7 +97,7 @@ bool is_oversubscribed(const std::vector<Identity>& all, const Identity& mine) {
 
 SharedHardware probe_shared_hardware(const Group& group) {
   const auto nonce = random_number();
-  const Segment segment(segment_name(), nonce);
+  const auto segment = segment_with(nonce);
   const auto mine = identify(nonce, segment);
   const auto all = all_gather_value(group, mine, TraceKind::metadata, operation);
   const int leader = node_leader(all, group.position);

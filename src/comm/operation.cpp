@@ -26,6 +26,11 @@ inline void Operation::set_fingerprint(std::uint64_t fingerprint) {
   tag_ = detail::first_data_tag + static_cast<int>((number >> 32) * log_->control.tag_range >> 32);
 }
 
+std::uint64_t Operation::stamp() const {
+  const auto number = hash_combine(fingerprint_ ^ log_->key, sequence_);
+  return (number | 1) << 1;
+}
+
 detail::Traces& Operation::traces() {
   if (traces_ == nullptr) traces_ = log_->lend_traces();
   return *traces_;

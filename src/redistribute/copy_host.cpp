@@ -71,7 +71,7 @@ void copy_on_host(const Execution& execution, std::span<const CopyLoop> loops) {
   std::int64_t bytes = 0;
   for (const auto& loop : loops) bytes += loop.bytes();
   const auto instance = host_instance(execution);
-  if (bytes < serial_bytes) {
+  if (bytes < serial_bytes || instance.concurrency() == 1) {
     finish_host(instance);
     for (const auto& loop : loops) {
       const auto planes = make_planes(loop);

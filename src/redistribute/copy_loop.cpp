@@ -23,8 +23,9 @@ Extents without_last(const Extents& values) {
 
 }  // namespace
 
-CopyLoop copy_loop(const ArrayRef& source, const ArrayRef& destination) {
-  CopyLoop loop{source.data, destination.data, source.type.size, destination.extents, {}, {}};
+CopyLoop copy_loop(const CopyJob& job) {
+  const auto& [source, destination, stores] = job;
+  CopyLoop loop{source.data, destination.data, source.type.size, destination.extents, {}, {}, stores};
   std::array strides{in_bytes(destination), in_bytes(source)};
   simplify(loop.extents, strides);
   loop.destination_strides = strides[0];

@@ -139,6 +139,21 @@ std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinat
   return blocks;
 }
 
+int most_peers(const Hop& hop) {
+  auto changing = hop.term_dims;
+  for (std::size_t k = 0; k < hop.from.shape().size(); ++k) {
+    const auto& from = hop.from.split(k);
+    const auto& to = hop.to.split(k);
+    if (from.mesh_dims == to.mesh_dims && from.boundaries == to.boundaries) continue;
+    changing.insert(changing.end(), from.mesh_dims.begin(), from.mesh_dims.end());
+    changing.insert(changing.end(), to.mesh_dims.begin(), to.mesh_dims.end());
+  }
+  int result = 1;
+  for (int d = 0; d < hop.from.layout().ndim(); ++d)
+    if (lists(changing, d)) result *= hop.from.layout().shape()[at(d)];
+  return result;
+}
+
 bool communicates(const Hop& hop) {
   if (product(hop.from.shape()) == 0) return false;
   if (hop.terms() > 1) return true;

@@ -36,13 +36,13 @@ void copy_across(const Execution& execution, const ArrayRef& source, const Array
   const auto packed = memory_with<From>(source, strides);
   const auto arrived = memory_with<To>(destination, strides);
   if (packed.data() != source.data)
-    copy(execution, source, {packed.data(), source.type, source.extents, strides, From});
+    copy(execution, {source, {packed.data(), source.type, source.extents, strides, From}});
   finish_host(execution.instance<MemorySpace::host>());
   const auto device = execution.instance<MemorySpace::device>();
   Kokkos::deep_copy(device, arrived, packed);
   device.fence("tessera::detail::copy: before scratch is freed or the host goes on");
   if (arrived.data() == destination.data) return;
-  copy(execution, {arrived.data(), source.type, source.extents, strides, To}, destination);
+  copy(execution, {{arrived.data(), source.type, source.extents, strides, To}, destination});
   device.fence("tessera::detail::copy: before scratch is freed");
 }
 
@@ -58,6 +58,7 @@ void copy_between_spaces(const Execution& execution, const CopyJob& job) {
 }  // namespace
 
 void copy(const Execution& execution, std::span<const CopyJob> jobs) {
+  if (jobs.size() == 1) return copy(execution, jobs.front());
   std::vector<CopyLoop> on_host;
   std::vector<CopyLoop> on_device;
   for (const auto& job : jobs) {
@@ -67,21 +68,22 @@ void copy(const Execution& execution, std::span<const CopyJob> jobs) {
     if (from_device != to_device)
       copy_between_spaces(execution, job);
     else
-      (to_device ? on_device : on_host).push_back(copy_loop(job.source, job.destination));
+      (to_device ? on_device : on_host).push_back(copy_loop(job));
   }
   if (!on_host.empty()) copy_on_host(execution, on_host);
   if (!on_device.empty()) copy_on_device(execution, on_device);
 }
 
-void copy(const Execution& execution, const ArrayRef& source, const ArrayRef& destination) {
-  if (destination.bytes() == 0) return;
-  if (is_on_device(source.space) || is_on_device(destination.space)) {
-    const CopyJob job{source, destination};
-    copy(execution, {&job, 1});
-  } else {
-    const CopyLoop loop = copy_loop(source, destination);
+void copy(const Execution& execution, const CopyJob& job) {
+  if (job.destination.bytes() == 0) return;
+  const bool from_device = is_on_device(job.source.space);
+  const bool to_device = is_on_device(job.destination.space);
+  if (from_device != to_device) return copy_between_spaces(execution, job);
+  const CopyLoop loop = copy_loop(job);
+  if (to_device)
+    copy_on_device(execution, {&loop, 1});
+  else
     copy_on_host(execution, {&loop, 1});
-  }
 }
 
 }  // namespace tessera::detail

@@ -25,11 +25,12 @@ PendingCall::~PendingCall() {
   }
 }
 
-void PendingCall::begin(Move move) {
-  move_.emplace(std::move(move));
+void PendingCall::begin(Work work) {
+  work_.emplace(std::move(work));
   scratch_ = take_scratch(mesh_);
-  run_ = move_->redistributor.start(move_->execution, move_->source, move_->destination, *scratch_,
-                                    move_->label);
+  bound_ = std::make_unique<BoundPlan>(work_->redistributor.bound(work_->source, work_->destination));
+  run_ = std::make_unique<Run>(work_->execution, std::span(bound_.get(), 1),
+                               work_->redistributor.group(), *scratch_, work_->label);
   if (run_->test()) return end();
   rest();
 }
@@ -59,8 +60,8 @@ void PendingCall::rest() {
 void PendingCall::end() {
   run_.reset();
   give_back(mesh_, std::move(scratch_));
-  finish(move_->execution, move_->label);
-  move_.reset();
+  finish(work_->execution, work_->label);
+  work_.reset();
   operation_.reset();
 }
 

@@ -17,6 +17,7 @@ namespace {
 
 using detail::Hop;
 
+constexpr std::int64_t default_extra_memory = std::int64_t{64} << 20;
 constexpr double seconds_per_message = 1e-6;
 constexpr double seconds_per_byte = 1.0 / 4e9;
 constexpr double seconds_per_reduced_byte = 0.25 / 4e9;
@@ -187,6 +188,19 @@ std::vector<detail::PlannedStep> planned_steps(const DTensorSpec& source, const 
           {StepKind::exchange, false, {std::move(gather)}}};
 }
 
+/// Most bytes of one message, so that all that are under way at once respect the limit.
+std::int64_t largest_message(const RedistributePlan::Data& data) {
+  const auto largest_piece = std::max(largest_piece_bytes(data.source, data.type),
+                                      largest_piece_bytes(data.target, data.type));
+  const auto limit = data.options.extra_memory > 0
+                         ? data.options.extra_memory
+                         : default_extra_memory + static_cast<std::int64_t>(largest_piece / 8);
+  int peers = 1;
+  for (const auto& step : data.steps)
+    for (const auto& hop : step.hops) peers = std::max(peers, detail::most_peers(hop));
+  return std::max<std::int64_t>(data.type.size, limit / (2 * peers + 1));
+}
+
 std::optional<PartialTarget> partial_target_of(const DTensorSpec& source, const DTensorSpec& target,
                                                const PartialDims& dims) {
   if (dims.made.empty()) return {};
@@ -210,7 +224,10 @@ std::uint64_t detail::plan_hash(const DTensorSpec& source, const DTensorSpec& ta
                                 ElementType type, const RedistributeOptions& options) {
   auto hash = hash_combine(source.hash(), target.hash());
   hash = hash_combine(hash, type);
-  return hash_combine(hash, options.fast_reductions ? 1 : 0);
+  const auto flags = (options.fast_reductions ? 1 : 0) +
+                     (options.wire_order == WireOrder::first_dim_fastest ? 2 : 0);
+  return hash_combine(hash_combine(hash, static_cast<std::uint64_t>(flags)),
+                      static_cast<std::uint64_t>(options.extra_memory));
 }
 
 RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
@@ -236,6 +253,7 @@ RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target,
   data->steps = planned_steps(source, reached(source, target, dims), dims, type);
   for (auto& step : data->steps)
     step.communicates = std::ranges::any_of(step.hops, detail::communicates);
+  data->message_bytes = largest_message(*data);
   return RedistributePlan(std::move(data));
 }
 
@@ -259,6 +277,10 @@ ReduceOp RedistributePlan::reduce_op() const {
 }
 std::int64_t RedistributePlan::divisor() const {
   return data_->steps.front().hops.front().divisor;
+}
+
+std::int64_t RedistributePlan::message_bytes() const {
+  return data_->message_bytes;
 }
 
 int RedistributePlan::exchanges() const {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <tessera/redistribute/detail/planes.hpp>
+#include <tessera/redistribute/detail/stream_copy.hpp>
 
 namespace tessera::detail {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 constexpr std::int64_t bytes_per_item = 16 * 1024;
 constexpr std::int64_t cache_line = 64;
 constexpr std::int64_t tile_rows = 256;
+constexpr std::int64_t least_streaming_run = 4 * cache_line;
 
 std::int64_t pop_back(Extents& values) {
   const auto last = values[values.size() - 1];
@@ -42,6 +44,12 @@ struct AnyMove {
   void operator()(std::byte* to, const std::byte* from) const {
     std::memcpy(to, from, static_cast<std::size_t>(run));
   }
+};
+
+struct StreamingMove {
+  std::int64_t run;
+  std::int64_t bytes() const { return run; }
+  void operator()(std::byte* to, const std::byte* from) const { stream_copy(to, from, run); }
 };
 
 /// Rows by columns of one item.
@@ -136,6 +144,7 @@ Planes make_planes(const CopyLoop& copy) {
   planes.source = copy.source;
   planes.destination = copy.destination;
   planes.run = copy.run;
+  planes.stores = copy.stores;
   CopyLoop rows = copy;
   if (!rows.extents.empty()) {
     planes.columns = pop_back(rows.extents);
@@ -160,6 +169,10 @@ Planes make_planes(const CopyLoop& copy) {
 
 void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last) {
   const auto copy_by = [&](auto move) { copy_items(planes, first, last, move); };
+  if (planes.stores == Stores::streaming && planes.run >= least_streaming_run) {
+    copy_by(StreamingMove{planes.run});
+    return end_streaming();
+  }
   switch (planes.run) {
     case 1:
       return copy_by(FixedMove<1>());

@@ -85,20 +85,19 @@ void Redistributor::execute(const Execution& execution, const ArrayRef& source,
 void Redistributor::run(const Execution& execution, const ArrayRef& source,
                         const ArrayRef& destination, const char* operation) const {
   const auto& state = *state_;
-  detail::Run(execution, state.plan, state.steps, state.group, source, destination, *state.scratch,
-              operation)
-      .wait();
-  finish(execution, operation);
+  const auto here = bound(source, destination);
+  detail::Run(execution, {&here, 1}, state.group, *state.scratch, operation).wait();
+  const bool is_on_host =
+      source.space == MemorySpace::host && destination.space == MemorySpace::host;
+  if (!is_on_host) finish(execution, operation);
 }
 
-std::unique_ptr<detail::Run> Redistributor::start(const Execution& execution,
-                                                  const ArrayRef& source,
-                                                  const ArrayRef& destination,
-                                                  detail::Scratch& scratch,
-                                                  const char* operation) const {
-  const auto& state = *state_;
-  return std::make_unique<detail::Run>(execution, state.plan, state.steps, state.group, source,
-                                       destination, scratch, operation);
+detail::BoundPlan Redistributor::bound(const ArrayRef& source, const ArrayRef& destination) const {
+  return {state_->plan, state_->steps, source, destination};
+}
+
+const Group& Redistributor::group() const {
+  return state_->group;
 }
 
 void Redistributor::agree(Operation& call, const CallText& text) const {

@@ -67,9 +67,10 @@ Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destin
 }
 
 void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
-                   const ArrayRef& destination, std::int64_t divisor) {
+                   const ArrayRef& destination, std::int64_t divisor, Stores stores) {
   const auto kind = destination.type.kind;
   auto reduction = make_reduction(terms, destination, divisor);
+  reduction.stores = stores;
   if (is_complex(kind))
     reduce_complex(execution, op, kind, destination.space, std::move(reduction));
   else if (is_floating(kind))
@@ -79,13 +80,13 @@ void run_reduction(const Execution& execution, ReduceOp op, std::span<const Arra
 }
 
 void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
-            const ArrayRef& destination, std::int64_t divisor) {
+            const ArrayRef& destination, std::int64_t divisor, Stores stores) {
   check(op, destination.type, terms.size(), divisor);
   if (destination.bytes() == 0) return;
   if (is_on_device(destination.space))
     reduce_on_device(execution, op, terms, destination, divisor);
   else
-    reduce_on_host(execution, op, terms, destination, divisor);
+    reduce_on_host(execution, op, terms, destination, divisor, stores);
 }
 
 }  // namespace tessera::detail

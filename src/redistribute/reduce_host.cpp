@@ -75,12 +75,12 @@ void reduce_by_slabs(const Execution& execution, ReduceOp op, std::span<const Ar
 }  // namespace
 
 void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
-                    const ArrayRef& destination, std::int64_t divisor) {
+                    const ArrayRef& destination, std::int64_t divisor, Stores stores) {
   const auto crosswise = std::count_if(terms.begin(), terms.end(), [&](const ArrayRef& term) {
     return is_crosswise(term, destination);
   });
   if (crosswise == 0 || destination.bytes() < serial_bytes)
-    run_reduction(execution, op, terms, destination, divisor);
+    run_reduction(execution, op, terms, destination, divisor, stores);
   else
     reduce_by_slabs(execution, op, terms, destination, divisor, crosswise);
 }

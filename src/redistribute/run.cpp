@@ -1,92 +1,195 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <utility>
+
+#include <tessera/comm/detail/state.hpp>
 #include <tessera/redistribute/detail/run.hpp>
+#include <tessera/tensor/detail/launch.hpp>
 
 namespace tessera::detail {
+namespace {
 
-Run::Run(const Execution& execution, const RedistributePlan& plan, const std::vector<Step>& steps,
-         const Group& group, const ArrayRef& source, const ArrayRef& destination, Scratch& scratch,
-         const char* operation)
+/// Elements that are too large for the window travel in messages. The same on all ranks.
+bool uses_window(std::span<const BoundPlan> plans, const CommunicatorState& state) {
+  return state.smallest_slot >= plans.front().plan.element_type().size;
+}
+
+/// The same on all ranks: of plans and of what the ranks of the communicator share.
+ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const CommunicatorState& state) {
+  ChunkSizes sizes;
+  for (const auto& bound : plans) sizes.message = std::min(sizes.message, bound.plan.message_bytes());
+  sizes.message /= static_cast<std::int64_t>(plans.size());
+  sizes.term = sizes.message;
+  if (uses_window(plans, state)) sizes.term = std::min(sizes.term, state.smallest_slot);
+  return sizes;
+}
+
+}  // namespace
+
+Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Group& group,
+         Scratch& scratch, const char* operation)
     : execution_(execution),
-      plan_(plan),
-      steps_(steps),
+      plans_(plans),
       group_(group),
-      destination_(destination),
       scratch_(scratch),
       operation_(operation),
-      current_(source) {
-  const bool touches_host =
-      source.space == MemorySpace::host || destination.space == MemorySpace::host;
+      peers_{group.ranks, {}} {
+  const bool touches_host = std::ranges::any_of(plans_, [](const BoundPlan& bound) {
+    return bound.source.space == MemorySpace::host || bound.destination.space == MemorySpace::host;
+  });
   if (!execution_.is_given() || touches_host)
     execution_.fence("tessera::redistribute: before reading the source");
   scratch_.hand_over(execution_);
-  prepare_destination(execution_, plan_, destination_);
+  scratch_.pieces.clear();
+  for (const auto& bound : plans_) {
+    prepare_destination(execution_, bound.plan, bound.destination);
+    scratch_.pieces.push_back(bound.source);
+  }
+  open_lanes();
   begin_phase();
 }
 
-bool Run::is_last_phase() const {
-  return step_ + 1 == steps_.size() && phase_ + 1 == steps_[step_].phases.size();
+void Run::open_lanes() {
+  const auto& state = group_.communicator.state();
+  auto* const call = state.control->innermost();
+  if (call == nullptr || !state.window || !uses_window(plans_, state)) return;
+  peers_.lanes = state.lanes;
+  const auto lane_of = [&](const Block& block) {
+    return block.peer == group_.position ? -1 : peers_.lane(block.peer);
+  };
+  const auto begin = [&] {
+    if (lanes_) return;
+    window_ = state.window;
+    lanes_.emplace(window_->shared, call->stamp());
+  };
+  for (const auto& bound : plans_)
+    for (const auto& step : bound.steps)
+      for (const auto& phase : step.phases) {
+        if (std::ranges::any_of(phase.receive, [&](const Block& b) { return lane_of(b) >= 0; })) begin();
+        for (const auto& block : phase.send)
+          if (const int lane = lane_of(block); lane >= 0) {
+            begin();
+            lanes_->open(lane);
+          }
+      }
 }
 
 void Run::begin_phase() {
-  const auto& step = steps_[step_];
-  const auto& phase = step.phases[phase_];
-  if (phase_ == 0 && step.communicates)
+  const auto& state = group_.communicator.state();
+  const auto communicates = [&](const BoundPlan& bound) { return bound.steps[number_.step].communicates; };
+  if (number_.phase == 0 && std::ranges::any_of(plans_, communicates))
     exchange_.emplace(group_.communicator, TraceKind::exchange, operation_, group_.size());
-  next_ = is_last_phase() ? destination_ : intermediate_array(phase, destination_, scratch_);
-  run_.emplace(plan_, step, phase, group_.position, current_, next_, scratch_);
-  run_->pack(execution_);
-  const auto rank_of = [&](const Message& message) {
-    return group_.ranks[static_cast<std::size_t>(message.peer)];
-  };
-  if (exchange_) {
-    execution_.fence("tessera::redistribute: packed, before MPI reads and writes");
-    for (const auto& message : run_->incoming())
-      exchange_->receive(message.data, message.bytes, rank_of(message));
-    for (const auto& message : run_->outgoing())
-      exchange_->send(message.data, message.bytes, rank_of(message));
+  auto sizes = chunk_sizes(plans_, state);
+  if (lanes_) sizes.window = lanes_->slot_bytes();
+
+  auto& phase = scratch_.phase;
+  phase.clear(group_.position, peers_, sizes);
+  auto& buffer = scratch_.intermediate[number_.phase % 2];
+  const auto space = plans_.front().destination.space;
+  auto* free = buffer.reserve(intermediate_bytes(plans_, number_), space);
+  scratch_.results.clear();
+  for (std::size_t m = 0; m < plans_.size(); ++m) {
+    const auto& bound = plans_[m];
+    scratch_.results.push_back(result_of_phase(bound, number_, group_.position, free));
+    phase.add(bound.plan, bound.steps[number_.step], number_.of(bound.steps), scratch_.pieces[m],
+              scratch_.results[m]);
   }
-  run_->copy_own(execution_);
+  phase.begin(scratch_);
+  if (exchange_) phase.count(*exchange_);
+  begin_round();
 }
 
-/// Once all messages of the phase have arrived.
+void Run::begin_round() {
+  auto& phase = scratch_.phase;
+  is_in_round_ = phase.begin_round(execution_);
+  if (!is_in_round_) return;
+  finish_host(execution_.instance<MemorySpace::host>());
+  for (const auto& message : phase.incoming())
+    exchange_->receive(message.data, message.bytes, peers_.rank(message.peer));
+  for (const auto& message : phase.outgoing())
+    exchange_->send(message.data, message.bytes, peers_.rank(message.peer));
+}
+
 void Run::end_phase() {
-  run_->unpack(execution_);
-  if (!is_last_phase()) execution_.fence("tessera::redistribute: before scratch is used again");
-  current_ = next_;
-  if (++phase_ == steps_[step_].phases.size()) {
+  std::swap(scratch_.pieces, scratch_.results);
+  if (++number_.phase == steps()[number_.step].phases.size()) {
     if (exchange_) exchange_->finish();
     exchange_.reset();
-    phase_ = 0;
-    ++step_;
+    number_ = {number_.step + 1, 0};
   }
-  if (is_complete())
-    complete_destination(execution_, plan_, steps_, destination_);
-  else
-    begin_phase();
+  if (!is_past_last()) {
+    if (has_device) execution_.fence("tessera::redistribute: before scratch is used again");
+    return begin_phase();
+  }
+  for (const auto& bound : plans_)
+    complete_destination(execution_, bound.plan, bound.steps, bound.destination);
+  if (lanes_) lanes_->close();
+}
+
+/// Whether anything was done.
+bool Run::turn() {
+  if (is_past_last()) return false;
+  auto& phase = scratch_.phase;
+  if (phase.is_complete()) {
+    end_phase();
+    return true;
+  }
+  if (is_in_round_ && exchange_->test()) {
+    phase.end_round(execution_);
+    begin_round();
+    return true;
+  }
+  if (phase.advance(execution_, lanes_ ? &*lanes_ : nullptr)) {
+    if (!is_in_round_) begin_round();
+    return true;
+  }
+  return phase.copy_own(execution_);
 }
 
 bool Run::test() {
-  while (!is_complete()) {
-    if (exchange_ && !exchange_->test()) return false;
-    end_phase();
-  }
-  return true;
+  while (turn()) ++turns_;
+  return is_complete();
 }
 
 void Run::wait() {
-  while (!is_complete()) {
-    if (exchange_) exchange_->wait();
-    end_phase();
+  if (test()) return;
+  Watch watch(*group_.communicator.state().control);
+  while (!test()) {
+    note_progress(watch);
+    watch.pause([&] { return awaited(); }, [&] { abandon(); });
   }
 }
 
+void Run::note_progress(Watch& watch) {
+  const auto progress = turns_ + (exchange_ ? exchange_->progress() : 0);
+  if (std::exchange(seen_, progress) != progress) watch.restart();
+}
+
 void Run::look(Watch& watch) {
-  if (exchange_) exchange_->look(watch);
+  note_progress(watch);
+  watch.look([&] { return awaited(); }, [&] { abandon(); });
+}
+
+std::vector<int> Run::awaited() const {
+  std::vector<int> ranks;
+  if (exchange_) ranks = exchange_->awaited();
+  std::vector<int> lanes;
+  if (lanes_ && !is_past_last()) lanes = scratch_.phase.awaited_lanes();
+  for (const int rank : group_.ranks) {
+    const int lane = peers_.lanes.empty() ? -1 : peers_.lanes[static_cast<std::size_t>(rank)];
+    if (lane < 0 || !lanes_) continue;
+    if (!lanes_->is_read(lane) || std::ranges::find(lanes, lane) != lanes.end())
+      ranks.push_back(rank);
+  }
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
 }
 
 void Run::abandon() {
   if (exchange_) exchange_->abandon();
+  if (lanes_) lanes_->abandon();
 }
 
 }  // namespace tessera::detail

@@ -33,6 +33,18 @@ void expect_lower_bound(const RandomCase& random, const RedistributePlan& plan) 
     EXPECT_EQ(received_elements(plan, rank), least_received(random, rank)) << "rank " << rank;
 }
 
+/// All ranks of their own node, on one node, or on nodes of a few; slots of few bytes, so that many
+/// chunks are needed.
+SimulatedNodes random_nodes(Generator& generator, const RandomCase& random) {
+  SimulatedNodes nodes{{}, std::max<std::int64_t>(random.type.size, 8 * draw(generator, 1, 40))};
+  const int kind = draw(generator, 0, 2);
+  if (kind == 0) return {};
+  const int ranks = random.source.layout().size();
+  for (int rank = 0; rank < ranks; ++rank)
+    nodes.node.push_back(kind == 1 ? 0 : draw(generator, 0, std::min(ranks - 1, 2)));
+  return nodes;
+}
+
 std::string first_difference(const RandomCase& random, const std::vector<StridedArray>& results) {
   const auto value_at = [&](int rank, const Extents& index) {
     auto local = index;
@@ -50,7 +62,10 @@ TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_
 
   for (int number = 0; number < 20000 && !HasFailure(); ++number) {
     const auto random = random_case(generator, 16);
-    const auto plan = make_plan(random.source, random.target, random.type);
+    RedistributeOptions options;
+    if (draw(generator, 0, 1) == 1) options.extra_memory = draw(generator, 1, 4000);
+    if (draw(generator, 0, 1) == 1) options.wire_order = WireOrder::first_dim_fastest;
+    const auto plan = make_plan(random.source, random.target, random.type, options);
     std::vector<StridedArray> pieces;
     std::vector<StridedArray> results;
     for (int rank = 0; rank < random.source.layout().size(); ++rank) {
@@ -63,7 +78,7 @@ TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_
     for (const auto& piece : pieces) sources.push_back(piece.array());
     for (const auto& result : results) destinations.push_back(result.array());
 
-    simulate(plan, sources, destinations);
+    simulate(plan, sources, destinations, random_nodes(generator, random));
 
     SCOPED_TRACE("case " + std::to_string(number) + ": " + to_string(random.source) + " -> " +
                  to_string(random.target) + ", " + to_string(random.type));

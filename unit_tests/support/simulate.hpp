@@ -4,69 +4,168 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
+#include <tessera/comm/detail/window.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
 
 namespace tessera::test {
 
-/// Carries the messages of one phase between the ranks of this process. Throws if one has no
-/// counterpart.
-inline void deliver(const std::vector<detail::PhaseRun>& runs) {
-  std::size_t sent = 0;
-  std::size_t received = 0;
-  for (const auto& run : runs) sent += run.outgoing().size();
-  for (std::size_t rank = 0; rank < runs.size(); ++rank) {
-    for (const auto& incoming : runs[rank].incoming()) {
-      const auto& outgoing = runs[static_cast<std::size_t>(incoming.peer)].outgoing();
-      const auto match =
-          std::ranges::find(outgoing, static_cast<int>(rank), &detail::Message::peer);
-      if (match == outgoing.end() || match->bytes != incoming.bytes)
-        throw std::logic_error("a message to receive has no counterpart");
-      std::memcpy(incoming.data, match->data, static_cast<std::size_t>(incoming.bytes));
-      ++received;
-    }
-  }
-  if (sent != received) throw std::logic_error("a message to send has no counterpart");
-}
+/// How the ranks of a simulation reach one another: through a window those of one node, else by
+/// messages.
+struct SimulatedNodes {
+  std::vector<int> node = {};  ///< by rank; empty: each has its own
+  std::int64_t slot_bytes = 0;
+};
 
-/// Runs a plan with all its ranks in this process: pieces by mesh rank. No MPI.
-inline void simulate(const RedistributePlan& plan, const std::vector<ArrayRef>& sources,
-                     const std::vector<ArrayRef>& destinations) {
-  const auto ranks = sources.size();
-  const Execution execution;
-  std::vector<std::vector<Step>> steps;
-  std::vector<detail::Scratch> scratch(ranks);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    steps.push_back(plan.steps(static_cast<int>(rank)));
-    detail::prepare_destination(execution, plan, destinations[rank]);
+/// All ranks of a plan in this process. No MPI, no threads: each does in turn what it can.
+class Simulation {
+ public:
+  Simulation(const RedistributePlan& plan, const std::vector<ArrayRef>& sources,
+             const std::vector<ArrayRef>& destinations, const SimulatedNodes& nodes)
+      : plan_(plan), nodes_(nodes), pieces_(sources), destinations_(destinations) {
+    const auto ranks = sources.size();
+    all_ranks_.resize(ranks);
+    std::iota(all_ranks_.begin(), all_ranks_.end(), 0);
+    if (nodes_.node.empty()) nodes_.node = all_ranks_;
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      steps_.push_back(plan.steps(static_cast<int>(rank)));
+    make_windows();
   }
-  auto current = sources;
-  for (std::size_t s = 0; s < steps.front().size(); ++s) {
-    for (std::size_t p = 0; p < steps.front()[s].phases.size(); ++p) {
-      const bool is_last = s + 1 == steps.front().size() && p + 1 == steps.front()[s].phases.size();
-      std::vector<detail::PhaseRun> runs;
-      auto next = destinations;
-      for (std::size_t rank = 0; rank < ranks; ++rank) {
-        const auto& step = steps[rank][s];
-        if (!is_last)
-          next[rank] =
-              detail::intermediate_array(step.phases[p], destinations[rank], scratch[rank]);
-        runs.emplace_back(plan, step, step.phases[p], static_cast<int>(rank), current[rank],
-                          next[rank], scratch[rank]);
-        runs.back().pack(execution);
+
+  void run() {
+    const Execution execution;
+    const auto ranks = pieces_.size();
+    std::vector<detail::Scratch> scratch(ranks);
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      detail::prepare_destination(execution, plan_, destinations_[rank]);
+    for (detail::PhaseNumber number; number.step < steps_.front().size();) {
+      run_phase(number, scratch);
+      if (++number.phase == steps_.front()[number.step].phases.size())
+        number = {number.step + 1, 0};
+    }
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      detail::complete_destination(execution, plan_, steps_[rank], destinations_[rank]);
+    for (auto& lanes : lanes_)
+      if (lanes && !lanes->is_read()) throw std::logic_error("a chunk was not read");
+  }
+
+ private:
+
+  void make_windows() {
+    std::vector<std::vector<int>> ranks_of_node(pieces_.size());
+    for (const int rank : all_ranks_) ranks_of_node[at(nodes_.node[at(rank)])].push_back(rank);
+    lane_of_.assign(pieces_.size(), std::vector<int>(pieces_.size(), -1));
+    lanes_.resize(pieces_.size());
+    for (const auto& ranks : ranks_of_node) {
+      if (ranks.size() < 2) continue;
+      const detail::WindowShape shape{static_cast<int>(ranks.size()), nodes_.slot_bytes};
+      auto& memory = memories_.emplace_back(static_cast<std::size_t>(shape.bytes() + 128));
+      auto* const begin = memory.data() + 128 - reinterpret_cast<std::uintptr_t>(memory.data()) % 128;
+      for (std::size_t p = 0; p < ranks.size(); ++p) {
+        for (std::size_t q = 0; q < ranks.size(); ++q)
+          lane_of_[at(ranks[p])][at(ranks[q])] = static_cast<int>(q);
+        auto& window = windows_.emplace_back(detail::Window(begin, shape, static_cast<int>(p)));
+        auto& lanes = lanes_[at(ranks[p])];
+        lanes = std::make_unique<detail::Lanes>(window, 42);
+        for (std::size_t q = 0; q < ranks.size(); ++q)
+          if (q != p) lanes->open(static_cast<int>(q));
       }
-      deliver(runs);
-      for (const auto& run : runs) {
-        run.copy_own(execution);
-        run.unpack(execution);
-      }
-      current = next;
     }
   }
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    detail::complete_destination(execution, plan, steps[rank], destinations[rank]);
+
+  void run_phase(const detail::PhaseNumber& number, std::vector<detail::Scratch>& scratch) {
+    const Execution execution;
+    const auto ranks = pieces_.size();
+    auto results = destinations_;
+    std::vector<bool> is_in_round(ranks);
+    detail::ChunkSizes sizes{nodes_.slot_bytes, plan_.message_bytes(), plan_.message_bytes()};
+    if (nodes_.slot_bytes > 0) sizes.term = std::min(sizes.term, nodes_.slot_bytes);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const detail::BoundPlan bound{plan_, steps_[rank], pieces_[rank], destinations_[rank]};
+      auto& buffer = scratch[rank].intermediate[number.phase % 2];
+      auto* free = buffer.reserve(detail::intermediate_bytes({&bound, 1}, number),
+                                  destinations_[rank].space);
+      results[rank] = detail::result_of_phase(bound, number, static_cast<int>(rank), free);
+      auto& phase = scratch[rank].phase;
+      phase.clear(static_cast<int>(rank), {all_ranks_, lane_of_[rank]}, sizes);
+      phase.add(plan_, steps_[rank][number.step], number.of(steps_[rank]), pieces_[rank],
+                results[rank]);
+      phase.begin(scratch[rank]);
+      is_in_round[rank] = phase.begin_round(execution);
+      if (is_in_round[rank]) post(static_cast<int>(rank), phase);
+    }
+    const auto is_complete = [](const detail::Scratch& s) { return s.phase.is_complete(); };
+    while (!std::ranges::all_of(scratch, is_complete)) {
+      bool has_moved = false;
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        auto& phase = scratch[rank].phase;
+        if (phase.advance(execution, lanes_[rank].get())) has_moved = true;
+        if (phase.copy_own(execution)) has_moved = true;
+        if (is_in_round[rank] && receive(static_cast<int>(rank), phase)) {
+          phase.end_round(execution);
+          is_in_round[rank] = false;
+          has_moved = true;
+        }
+        if (!is_in_round[rank] && phase.begin_round(execution)) {
+          is_in_round[rank] = true;
+          has_moved = true;
+          post(static_cast<int>(rank), phase);
+        }
+      }
+      if (!has_moved) throw std::logic_error("no rank can go on");
+    }
+    for (const auto& row : mail_)
+      for (const auto& [key, messages] : row)
+        if (!messages.empty()) throw std::logic_error("a message to send has no counterpart");
+    pieces_ = results;
+  }
+
+  void post(int rank, const detail::PhaseRun& phase) {
+    mail_.resize(pieces_.size());
+    for (const auto& message : phase.outgoing())
+      mail_[at(rank)][message.peer].emplace_back(message.data, message.data + message.bytes);
+  }
+
+  /// Whether all messages of the round were there.
+  bool receive(int rank, const detail::PhaseRun& phase) {
+    for (const auto& message : phase.incoming())
+      if (mail_[at(message.peer)][rank].empty()) return false;
+    for (const auto& message : phase.incoming()) {
+      auto& queue = mail_[at(message.peer)][rank];
+      if (static_cast<std::int64_t>(queue.front().size()) != message.bytes)
+        throw std::logic_error("a message has another size than expected");
+      std::memcpy(message.data, queue.front().data(), queue.front().size());
+      queue.pop_front();
+    }
+    return true;
+  }
+
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+  const RedistributePlan& plan_;
+  SimulatedNodes nodes_;
+  std::vector<ArrayRef> pieces_;
+  std::vector<ArrayRef> destinations_;
+  std::vector<int> all_ranks_;
+  std::vector<std::vector<Step>> steps_;
+  std::vector<std::vector<int>> lane_of_;  // by rank and peer
+  std::deque<std::vector<std::byte>> memories_;
+  std::deque<detail::SharedWindow> windows_;
+  std::vector<std::unique_ptr<detail::Lanes>> lanes_;
+  std::vector<std::map<int, std::deque<std::vector<std::byte>>>> mail_;  // by sender and receiver
+};
+
+/// Runs a plan with all its ranks in this process: pieces by mesh rank. Throws where they would wait
+/// for one another forever, or a message has no counterpart.
+inline void simulate(const RedistributePlan& plan, const std::vector<ArrayRef>& sources,
+                     const std::vector<ArrayRef>& destinations, const SimulatedNodes& nodes = {}) {
+  Simulation(plan, sources, destinations, nodes).run();
 }
 
 }  // namespace tessera::test

@@ -14,9 +14,6 @@
 namespace tessera {
 
 class Operation;
-namespace detail {
-class Watch;
-}
 
 /// Point-to-point messages that belong together: the data movement of one step of a plan, in one or
 /// more phases.
@@ -38,13 +35,18 @@ class Exchange {
   void receive(std::byte* data, std::int64_t bytes, int source);
   /// Posts a nonblocking send to `destination`. Errors: MpiError.
   void send(const std::byte* data, std::int64_t bytes, int destination);
+  /// Counts what goes by way of a window, as one message each, for the event.
+  void count_received(std::int64_t bytes);
+  void count_sent(std::int64_t bytes);
   /// Whether all posted so far are complete. Does not wait. Errors: MpiError.
   bool test();
   /// Waits for all posted so far (spinning, then yielding). Errors: those of the call that it
   /// belongs to, see collectively(); MpiError.
   void wait();
-  /// Between two tests: what Watch::look does.
-  void look(detail::Watch& watch);
+  /// The ranks whose messages have not arrived, or that have not taken theirs.
+  std::vector<int> awaited() const;
+  /// Number of messages that have arrived or were taken since the last wait().
+  std::size_t progress() const { return received_ + sent_; }
   /// Once all is complete: emits the event. Call it at most once, on every rank that takes part,
   /// also where it sent nothing.
   void finish();
@@ -61,8 +63,6 @@ class Exchange {
   bool test(std::vector<Transfer>& transfers, std::size_t& complete);
   void book();
   void drain();
-  void note_progress(detail::Watch& watch);
-  std::vector<int> awaited() const;
 
   Communicator communicator_;
   Operation* owner_;
@@ -72,7 +72,6 @@ class Exchange {
   std::vector<Transfer> sends_;
   std::size_t received_ = 0;
   std::size_t sent_ = 0;
-  std::size_t seen_ = 0;
   bool is_abandoned_ = false;
 };
 

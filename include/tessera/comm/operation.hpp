@@ -120,6 +120,8 @@ class Operation {
   bool is_doomed() const { return is_doomed_; }
   /// Of the messages of this call.
   int tag() const { return tag_; }
+  /// Of its chunks in a window: even, unlike 0.
+  std::uint64_t stamp() const;
 
  private:
   friend detail::Control;

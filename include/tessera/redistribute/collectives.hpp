@@ -237,7 +237,7 @@ Pending<AllocatableView<V>> start_collective(const Execution& execution, const V
     if (mesh.ndim() == 1) line(mesh, mesh_dims);
     const auto ready = kind.prepare(operation, view, along);
     result = ready.result;
-    return PendingCall::Move{ready.redistributor, execution, ready.source, ready.destination,
+    return PendingCall::Work{ready.redistributor, execution, ready.source, ready.destination,
                              Kind::label};
   });
   return {std::move(call), view, result};

@@ -2,13 +2,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+
 namespace tessera {
+
+/// In which order the elements of a block follow one another on their way.
+enum class WireOrder : std::uint8_t { last_dim_fastest, first_dim_fastest };
 
 /// How a redistribution may be done. The same on every rank.
 struct RedistributeOptions {
   /// Reductions may combine terms in any order; by default one fixed tree gives the same bits
   /// everywhere. A permission: today the fixed tree is used all the same.
   bool fast_reductions = false;
+  /// Fastest if the Views are laid out alike. Between LayoutLeft Views redistribute() takes
+  /// first_dim_fastest whatever is said here.
+  WireOrder wire_order = WireOrder::last_dim_fastest;
+  /// Most bytes that a rank may need for messages besides source and destination; what does not fit
+  /// is sent in turns. 0: 64 MiB and an eighth of the largest piece.
+  std::int64_t extra_memory = 0;
 
   friend constexpr bool operator==(const RedistributeOptions&,
                                    const RedistributeOptions&) = default;

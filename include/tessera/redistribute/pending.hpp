@@ -17,13 +17,14 @@ namespace tessera {
 
 namespace detail {
 
+struct BoundPlan;
 class Run;
 
 /// A collective call in the background: what a Pending waits for, without types.
 class PendingCall {
  public:
   /// What the call moves.
-  struct Move {
+  struct Work {
     Redistributor redistributor;
     Execution execution;
     ArrayRef source;
@@ -37,7 +38,7 @@ class PendingCall {
   PendingCall(const PendingCall&) = delete;
   PendingCall& operator=(const PendingCall&) = delete;
 
-  /// prepare(operation), which returns a Move, then the first messages; nothing off the mesh.
+  /// prepare(operation), which returns a Work, then the first messages; nothing off the mesh.
   /// Errors: as collectively().
   template <class Prepare>
   void start(const Prepare& prepare) {
@@ -56,7 +57,7 @@ class PendingCall {
   void wait();
 
  private:
-  void begin(Move move);
+  void begin(Work work);
   void rest();
   bool advance() noexcept;
   template <class GoOn>
@@ -66,8 +67,9 @@ class PendingCall {
 
   DeviceMesh mesh_;
   std::optional<Operation> operation_;
-  std::optional<Move> move_;
+  std::optional<Work> work_;
   std::shared_ptr<Scratch> scratch_;
+  std::unique_ptr<BoundPlan> bound_;
   std::unique_ptr<Run> run_;
   std::optional<Watch> watch_;
   std::exception_ptr background_error_;  ///< not yet settled with the other ranks

@@ -71,6 +71,10 @@ class RedistributePlan {
   ReduceOp reduce_op() const;
   std::int64_t divisor() const;
 
+  /// Most bytes of one message. Longer blocks are cut, so that all messages that are under way at
+  /// once respect RedistributeOptions::extra_memory.
+  std::int64_t message_bytes() const;
+
   /// Of source, target, element type and options.
   std::uint64_t hash() const;
 

@@ -11,7 +11,7 @@
 namespace tessera {
 
 namespace detail {
-class Run;
+struct BoundPlan;
 struct Scratch;
 }  // namespace detail
 
@@ -57,10 +57,10 @@ class Redistributor {
            const char* operation) const;
   /// States the call, see Operation::agree.
   void agree(Operation& call, const CallText& text) const;
-  /// The same as run(), begun only. It refers to its arguments and to this object.
-  std::unique_ptr<detail::Run> start(const Execution& execution, const ArrayRef& source,
-                                     const ArrayRef& destination, detail::Scratch& scratch,
-                                     const char* operation) const;
+  /// The plan on these pieces, for detail::Run.
+  detail::BoundPlan bound(const ArrayRef& source, const ArrayRef& destination) const;
+  /// The ranks of the mesh.
+  const Group& group() const;
 
  private:
   struct State;

@@ -12,6 +12,7 @@
 
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/node_window.hpp>
 
 namespace tessera {
 
@@ -29,6 +30,9 @@ struct Communicator::State {
   std::int64_t io_limit;       ///< bytes that one collective file access moves on a rank
   std::map<std::vector<int>, MPI_Comm> groups;
   std::unique_ptr<detail::Control> control;
+  std::shared_ptr<detail::MappedWindow> window;  ///< of this node; null where there is none
+  std::vector<int> lanes;  ///< by rank: its position in the window, -1 on other nodes; or empty
+  std::int64_t smallest_slot = 0;  ///< bytes, of the windows of all nodes; 0 if there is none
 };
 
 namespace detail {

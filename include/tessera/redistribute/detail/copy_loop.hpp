@@ -20,12 +20,13 @@ struct CopyLoop {
   Extents extents;
   Extents source_strides;
   Extents destination_strides;
+  Stores stores = Stores::cached;
 
   std::int64_t bytes() const { return product(extents) * run; }
 };
 
 /// Expects at least one element.
-CopyLoop copy_loop(const ArrayRef& source, const ArrayRef& destination);
+CopyLoop copy_loop(const CopyJob& job);
 
 /// Strides, in elements, of a dense array whose dims follow one another in memory as those of
 /// `array` do.

@@ -9,6 +9,7 @@
 
 #include <tessera/redistribute/detail/arithmetic.hpp>
 #include <tessera/redistribute/detail/reduction.hpp>
+#include <tessera/redistribute/detail/stream_copy.hpp>
 
 namespace tessera::detail {
 
@@ -31,7 +32,8 @@ struct HostReduce {
     alignas(64) T buffer[deepest_tree * tile];
     const auto item = loops.item(i);
     const auto& destination = reduction->destination;
-    const bool is_direct = is_dense(item, destination);
+    const bool streams = reduction->stores == Stores::streaming;
+    const bool is_direct = is_dense(item, destination) && !streams;
     T* to = is_direct ? reinterpret_cast<T*>(begin(item, destination)) : buffer;
 
     const auto terms = static_cast<std::int64_t>(reduction->terms.size());
@@ -100,6 +102,8 @@ struct HostReduce {
 
   void store(const Loops::Item& item, const T* result) const {
     auto* to = begin(item, reduction->destination);
+    if (stride(reduction->destination) == element)
+      return stream_copy(to, reinterpret_cast<const std::byte*>(result), item.length * element);
     for (std::int64_t k = 0; k < item.length; ++k)
       std::memcpy(to + k * stride(reduction->destination), result + k, sizeof(T));
   }

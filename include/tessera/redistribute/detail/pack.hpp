@@ -13,10 +13,15 @@
 /// fence that instance.
 namespace tessera::detail {
 
+/// How a copy writes: as usual, or past the caches where that is faster, for what is so large that
+/// it leaves them anyway.
+enum class Stores : std::uint8_t { cached, streaming };
+
 /// One strided copy: equal extents and element sizes; either side may be in any memory space.
 struct CopyJob {
   ArrayRef source;
   ArrayRef destination;
+  Stores stores = Stores::cached;
 };
 
 /// All copies: pack for all peers, unpack from all peers, own blocks. Element bytes are moved as
@@ -26,7 +31,10 @@ struct CopyJob {
 void copy(const Execution& execution, std::span<const CopyJob> jobs);
 
 /// The same for one job.
-void copy(const Execution& execution, const ArrayRef& source, const ArrayRef& destination);
+void copy(const Execution& execution, const CopyJob& job);
+inline void copy(const Execution& execution, const ArrayRef& source, const ArrayRef& destination) {
+  copy(execution, CopyJob{source, destination});
+}
 
 /// destination = the terms combined by the fixed tree, divided by `divisor` if that is not 1.
 ///
@@ -40,7 +48,7 @@ void copy(const Execution& execution, const ArrayRef& source, const ArrayRef& de
 /// Errors: InvalidArgument if !can_reduce(op, kind), if `divisor` is not 1 for another op than sum
 /// and avg, or if the kind has no arithmetic in that memory space (long double on a device).
 void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
-            const ArrayRef& destination, std::int64_t divisor);
+            const ArrayRef& destination, std::int64_t divisor, Stores stores = Stores::cached);
 
 /// Fills with the value that changes nothing under `op`: sum, avg 0 (floating: -0.0), product 1,
 /// min +infinity or the highest value, max -infinity or the lowest, band all ones, bor and bxor 0;

@@ -26,6 +26,7 @@ struct RedistributePlan::Data {
   RedistributeOptions options;
   std::optional<PartialTarget> partial_target;
   std::vector<detail::PlannedStep> steps;
+  std::int64_t message_bytes;
   std::uint64_t hash;
 };
 

@@ -26,6 +26,7 @@ struct Planes {
   std::int64_t source_column_stride = 0;
   std::int64_t destination_column_stride = 0;
   bool is_transposing = false;
+  Stores stores = Stores::cached;
 };
 
 Planes make_planes(const CopyLoop& copy);

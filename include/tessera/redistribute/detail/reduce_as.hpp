@@ -21,6 +21,8 @@ void reduce_as(const Execution& execution, MemorySpace space, Reduction reductio
     const auto loops = make_loops(reduction.extents, HostReduce<T, Op>::tile);
     const HostReduce<T, Op> kernel{std::make_shared<const Reduction>(std::move(reduction)), loops};
     launch_on_host(execution, "tessera::detail::reduce", loops.items(), bytes, kernel);
+    // Other threads' stores are ordered by the barrier at the end of the kernel.
+    end_streaming();
   } else if constexpr (has_device && is_device_number<T>) {
     launch_on_device(execution, "tessera::detail::reduce", product(reduction.extents),
                      DeviceReduce<T, Op>(reduction));

@@ -9,6 +9,7 @@
 
 #include <tessera/extents/element_type.hpp>
 #include <tessera/placement/placement.hpp>
+#include <tessera/redistribute/detail/pack.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/loops.hpp>
 
@@ -27,6 +28,7 @@ struct Reduction {
   std::vector<Operand> terms;
   std::int64_t divisor;
   std::int32_t element_size;
+  Stores stores = Stores::cached;
 
   std::int64_t bytes() const {
     return product(extents) * element_size * static_cast<std::int64_t>(terms.size() + 1);
@@ -47,12 +49,13 @@ Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destin
 
 /// One kernel for all; on a device for at most device_terms terms.
 void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
-                   const ArrayRef& destination, std::int64_t divisor);
+                   const ArrayRef& destination, std::int64_t divisor,
+                   Stores stores = Stores::cached);
 
 /// Any number of terms in host memory. Those that lie crosswise to the destination (row-major to
 /// column-major) go through scratch.
 void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
-                    const ArrayRef& destination, std::int64_t divisor);
+                    const ArrayRef& destination, std::int64_t divisor, Stores stores);
 
 /// What run_reduction calls, by kind.
 void reduce_integers(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,

@@ -2,24 +2,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include <tessera/comm/collectives.hpp>
+#include <tessera/comm/detail/node_window.hpp>
+#include <tessera/comm/detail/wait.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
 
 namespace tessera::detail {
 
-/// One execution of a plan on this rank of the mesh `group`: packs, exchanges by MPI, unpacks; phase
-/// by phase, so that it can rest while messages travel.
+/// One execution on this rank of the mesh `group`, of one plan or of several with steps of the same
+/// kinds: phase by phase, by messages and through the window of the node, so that it can rest while
+/// other ranks have not come so far.
 ///
 /// Refers to all its arguments. Scratch is in use until the end.
 class Run {
  public:
   /// Begins: fences, packs, and posts the first messages. Collective over the group.
-  Run(const Execution& execution, const RedistributePlan& plan, const std::vector<Step>& steps,
-      const Group& group, const ArrayRef& source, const ArrayRef& destination, Scratch& scratch,
+  Run(const Execution& execution, std::span<const BoundPlan> plans, const Group& group, Scratch& scratch,
       const char* operation);
 
   /// Goes on as far as it can without waiting. Whether all is done.
@@ -32,24 +36,30 @@ class Run {
   void abandon();
 
  private:
-  bool is_complete() const { return step_ == steps_.size(); }
-  bool is_last_phase() const;
+  const std::vector<Step>& steps() const { return plans_.front().steps; }
+  bool is_past_last() const { return number_.step == steps().size(); }
+  bool is_complete() const { return is_past_last() && (!lanes_ || lanes_->is_read()); }
+  void open_lanes();
   void begin_phase();
+  void begin_round();
   void end_phase();
+  bool turn();
+  void note_progress(Watch& watch);
+  std::vector<int> awaited() const;
 
   const Execution& execution_;
-  const RedistributePlan& plan_;
-  const std::vector<Step>& steps_;
+  std::span<const BoundPlan> plans_;
   const Group& group_;
-  const ArrayRef& destination_;
   Scratch& scratch_;
   const char* operation_;
-  ArrayRef current_;
-  ArrayRef next_;
-  std::size_t step_ = 0;
-  std::size_t phase_ = 0;
+  Peers peers_;
+  std::shared_ptr<MappedWindow> window_;  // before lanes_, which lie in it
+  std::optional<Lanes> lanes_;
+  PhaseNumber number_;
   std::optional<Exchange> exchange_;
-  std::optional<PhaseRun> run_;
+  bool is_in_round_ = false;
+  std::size_t turns_ = 0;  ///< in which something was done
+  std::size_t seen_ = 0;
 };
 
 }  // namespace tessera::detail

@@ -4,13 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include <tessera/redistribute/detail/phase_run.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/view_traits.hpp>
 
 namespace tessera::detail {
 
-/// Reusable memory that only grows. What was in it is lost at every reserve().
+/// Reusable memory that only grows. What was in it is lost when it does.
 class ScratchBuffer {
  public:
   std::byte* reserve(std::int64_t bytes, MemorySpace space);
@@ -26,8 +28,11 @@ class ScratchBuffer {
 /// What one execution of a plan needs besides source and destination.
 struct Scratch {
   ScratchBuffer messages;      ///< packed blocks, on the host
-  ScratchBuffer terms;         ///< terms of reductions in device memory
-  ScratchBuffer intermediate;  ///< pieces between two phases
+  ScratchBuffer terms;         ///< of reductions, in another space than their results
+  ScratchBuffer intermediate[2];  ///< pieces between two phases, in turn
+  PhaseRun phase;
+  std::vector<ArrayRef> pieces;  ///< by plan, before the phase under way
+  std::vector<ArrayRef> results; ///< and after it
   ViewHolder<Execution> user;  ///< who used it last
 
   /// Waits for the last user if it was another instance.

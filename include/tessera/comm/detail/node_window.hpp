@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+
+#include <tessera/comm/communicator.hpp>
+#include <tessera/comm/detail/shared_memory.hpp>
+#include <tessera/comm/detail/window.hpp>
+
+namespace tessera::detail {
+
+/// A window and the memory that it lies in.
+struct MappedWindow {
+  MappedWindow(SharedMemory mapped, const WindowShape& shape, int position)
+      : memory(std::move(mapped)), shared(Window(memory.data(), shape, position)) {}
+
+  SharedMemory memory;
+  SharedWindow shared;
+};
+
+/// Makes the window of each node, of TESSERA_WINDOW bytes per rank (that of rank 0; by default 4
+/// MiB, 0: none). Where the system has no room, its ranks do without, and a warning is logged.
+/// Collective over the duplicate.
+///
+/// Errors: InvalidArgument for what is no number of bytes, on every rank.
+void make_window(const Communicator& communicator);
+
+}  // namespace tessera::detail

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tessera::detail {
+
+/// How the memory that the ranks of a node share is laid out: one section per rank, in which it
+/// writes and the others read.
+///
+/// A section begins with a cell for every reader and slot, then come the slots: two for each other
+/// rank.
+struct WindowShape {
+  static constexpr int slots = 2;
+  static constexpr std::int64_t cell_bytes = 128;  ///< two cache lines: they are fetched in pairs
+
+  int ranks = 1;
+  std::int64_t slot_bytes = 0;
+
+  /// Slots as large as `section_bytes` allows, up to `largest_slot`; 0 if there is no room for any.
+  static WindowShape fitting(int ranks, std::int64_t section_bytes, std::int64_t largest_slot);
+
+  std::int64_t cells_bytes() const { return std::int64_t{ranks} * slots * cell_bytes; }
+  std::int64_t section_bytes() const {
+    return cells_bytes() + std::int64_t{ranks - 1} * slots * slot_bytes;
+  }
+  std::int64_t bytes() const { return ranks * section_bytes(); }
+};
+
+/// The protocol by which ranks of a node pass chunks of bytes to one another through memory that
+/// they share. No MPI, no system call, never waits: threads can play ranks.
+///
+/// A chunk carries a stamp, a number unlike 0 that names the execution it belongs to. Of a slot, the
+/// writer and its reader hold one word: 0 (free), the stamp (full), or the stamp + 1 (being read).
+/// The writer fills free slots only, the reader takes those with the stamp that it expects. A writer
+/// that gives up takes back what was not taken, so nothing of an execution that failed stays behind.
+class Window {
+ public:
+  /// `memory`: shape.bytes(), all 0 at first, aligned to 128 bytes.
+  Window(std::byte* memory, const WindowShape& shape, int position)
+      : memory_(memory), shape_(shape), position_(position) {}
+
+  const WindowShape& shape() const { return shape_; }
+  int position() const { return position_; }
+
+  /// As the writer: whether `reader` has done with the slot.
+  bool is_free(int reader, int slot) const {
+    return word(position_, reader, slot).load(std::memory_order_acquire) == 0;
+  }
+  /// Memory of the slot, slot_bytes long.
+  std::byte* memory(int reader, int slot) const { return memory(position_, reader, slot); }
+  void publish(int reader, int slot, std::uint64_t stamp) const {
+    word(position_, reader, slot).store(stamp, std::memory_order_release);
+  }
+  /// Whether the slot holds a chunk with this stamp, be it read just now or not.
+  bool holds(int reader, int slot, std::uint64_t stamp) const {
+    const auto state = word(position_, reader, slot).load(std::memory_order_acquire);
+    return state == stamp || state == stamp + 1;
+  }
+  /// Whether the slot holds nothing of this execution any more, taken back or never there; not so
+  /// while it is being read.
+  bool take_back(int reader, int slot, std::uint64_t stamp) const {
+    auto expected = stamp;
+    if (word(position_, reader, slot).compare_exchange_strong(expected, 0)) return true;
+    return expected != stamp + 1;
+  }
+
+  /// As a reader: the chunk with this stamp, null if it is not there. It stays until release().
+  const std::byte* take(int writer, int slot, std::uint64_t stamp) const {
+    auto state = word(writer, position_, slot);
+    if (state.load(std::memory_order_relaxed) != stamp) return nullptr;
+    auto expected = stamp;
+    if (!state.compare_exchange_strong(expected, stamp + 1, std::memory_order_acquire))
+      return nullptr;
+    return memory(writer, position_, slot);
+  }
+  void release(int writer, int slot) const {
+    word(writer, position_, slot).store(0, std::memory_order_release);
+  }
+
+ private:
+  std::byte* section(int writer) const { return memory_ + writer * shape_.section_bytes(); }
+  std::atomic_ref<std::uint64_t> word(int writer, int reader, int slot) const {
+    auto* cell = section(writer) +
+                 (std::int64_t{reader} * WindowShape::slots + slot) * WindowShape::cell_bytes;
+    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(cell));
+  }
+  std::byte* memory(int writer, int reader, int slot) const {
+    const int place = reader < writer ? reader : reader - 1;
+    return section(writer) + shape_.cells_bytes() +
+           (std::int64_t{place} * WindowShape::slots + slot) * shape_.slot_bytes;
+  }
+
+  std::byte* memory_;
+  WindowShape shape_;
+  int position_;
+};
+
+class Lanes;
+
+/// Chunks from and to one other rank, of one execution.
+struct Lane {
+  std::uint32_t written = 0;
+  std::uint32_t read = 0;
+  bool is_open = false;
+  const std::byte* held = nullptr;
+};
+
+/// A window as one process uses it: which of its executions may write to which reader.
+///
+/// Executions under way at once write to a reader one after another, in the order in which they
+/// began, which is the order in which the reader expects them.
+struct SharedWindow {
+  explicit SharedWindow(const Window& shared)
+      : window(shared), queues(static_cast<std::size_t>(shared.shape().ranks)) {}
+
+  Window window;
+  std::vector<std::vector<const Lanes*>> queues;  ///< by reader
+  std::vector<std::vector<Lane>> spare_lanes;     ///< for executions to come
+};
+
+/// The chunks of one execution of a plan: one lane to and one from every other rank of the node.
+/// Chunks of a lane arrive in the order in which they are published.
+class Lanes {
+ public:
+  /// `stamp`: even, unlike 0; every rank that takes part gives the same, no other execution has it.
+  Lanes(SharedWindow& shared, std::uint64_t stamp);
+  /// Takes back what was published and gives back what was taken; waits for a reader that is just
+  /// reading, for at most a second.
+  ~Lanes();
+  Lanes(const Lanes&) = delete;
+  Lanes& operator=(const Lanes&) = delete;
+
+  std::int64_t slot_bytes() const { return shared_.window.shape().slot_bytes; }
+
+  /// Announces that chunks will be published to `reader`; before the first one to anybody.
+  void open(int reader);
+  /// Memory for the next chunk; null while the reader has not done with what was in it.
+  std::byte* next(int reader);
+  void publish(int reader);
+  /// Nothing more will be published to anybody.
+  void close() noexcept;
+
+  /// The next chunk of `writer`; null if it is not there. It stays until release(). Asked again
+  /// before that, it gives the same.
+  const std::byte* take(int writer);
+  void release(int writer);
+
+  /// Whether the reader has done with all that was published to it.
+  bool is_read(int reader) const;
+  /// The same for all readers.
+  bool is_read() const;
+  /// Ends it early, see the destructor.
+  void abandon() noexcept;
+
+ private:
+  Lane& lane(int rank) { return lanes_[static_cast<std::size_t>(rank)]; }
+  const Lane& lane(int rank) const { return lanes_[static_cast<std::size_t>(rank)]; }
+  int ranks() const { return shared_.window.shape().ranks; }
+  bool take_back() noexcept;
+
+  SharedWindow& shared_;
+  std::uint64_t stamp_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace tessera::detail

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tessera/extents/box.hpp>
+
+namespace tessera::detail {
+
+/// How a box travels in chunks: sub-boxes, one after another in row-major order. A function of
+/// shape and sizes alone, so that both sides cut alike.
+///
+/// Example: shape {2, 10, 4} in chunks of at most 16 elements: {1, 4, 4} at 0, 4 and 8 (there
+/// {1, 2, 4}), first for index 0, then for index 1 of the first dim.
+class Cut {
+ public:
+  Cut() = default;
+  /// Chunks of at most `most_bytes` bytes, at least one element. Expects no extent 0.
+  Cut(const Extents& shape, std::int32_t element_size, std::int64_t most_bytes);
+
+  std::int64_t chunks() const { return chunks_; }
+  Box chunk(std::int64_t index) const;
+
+ private:
+  Extents shape_;
+  std::size_t dim_ = 0;            ///< that is cut; one index of all before it
+  std::int64_t thickness_ = 1;     ///< of a chunk along it
+  std::int64_t chunks_per_row_ = 1;
+  std::int64_t chunks_ = 1;
+};
+
+}  // namespace tessera::detail

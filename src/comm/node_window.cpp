@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <tessera/comm/collectives.hpp>
+#include <tessera/comm/detail/environment.hpp>
+#include <tessera/comm/detail/node_window.hpp>
+#include <tessera/comm/detail/state.hpp>
+#include <tessera/error/error.hpp>
+#include <tessera/error/log.hpp>
+
+namespace tessera::detail {
+namespace {
+
+constexpr auto operation = "tessera::Communicator::duplicate_of";
+constexpr std::int64_t default_section_bytes = 4 << 20;
+constexpr std::int64_t largest_slot_bytes = 256 << 10;
+
+std::int64_t parse_bytes(const std::string& text) {
+  std::int64_t bytes = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, bytes);
+  require(error == std::errc() && stop == end && bytes >= 0, [&] {
+    return fmt::format("TESSERA_WINDOW: expected a number of bytes per rank, got \"{}\"", text);
+  });
+  return bytes;
+}
+
+/// What the first rank of a node tells the others.
+struct Offer {
+  std::array<char, 64> name{};
+};
+
+/// The memory of the window as this rank has mapped it, its own section reserved.
+SharedMemory map_section(SharedMemory made, const std::string& name, const WindowShape& shape,
+                         int position) {
+  auto memory = made.name().empty() ? SharedMemory::open(name, shape.bytes()) : std::move(made);
+  if (memory.data() != nullptr)
+    memory.reserve(position * shape.section_bytes(), shape.section_bytes());
+  return memory;
+}
+
+/// By node, the least of what its ranks have.
+std::vector<std::int64_t> least_of_nodes(const NodeMap& map, const std::vector<std::int64_t>& all) {
+  std::vector<std::int64_t> result(static_cast<std::size_t>(map.nodes()),
+                                   std::numeric_limits<std::int64_t>::max());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    auto& least = result[static_cast<std::size_t>(map.node[rank])];
+    least = std::min(least, all[rank]);
+  }
+  return result;
+}
+
+int position_of(const std::vector<int>& ranks, int rank) {
+  return static_cast<int>(std::ranges::lower_bound(ranks, rank) - ranks.begin());
+}
+
+}  // namespace
+
+void make_window(const Communicator& communicator) {
+  auto& state = communicator.state();
+  const auto group = all_ranks(communicator);
+  const auto text = variable_of_first(group, "TESSERA_WINDOW");
+  const auto section_bytes = text.empty() ? default_section_bytes : parse_bytes(text);
+  if (section_bytes == 0 || state.node_map.nodes() == state.size) return;
+
+  const auto node_of = [&](int rank) {
+    return static_cast<std::size_t>(state.node_map.node[static_cast<std::size_t>(rank)]);
+  };
+  const auto node_ranks = state.node_map.peers(state.rank);
+  const int position = position_of(node_ranks, state.rank);
+  const auto shape = WindowShape::fitting(static_cast<int>(node_ranks.size()), section_bytes,
+                                          largest_slot_bytes);
+  SharedMemory made;
+  Offer offer;
+  if (shape.slot_bytes > 0 && position == 0) {
+    made = SharedMemory::make(shape.bytes());
+    made.name().copy(offer.name.data(), offer.name.size() - 1);
+  }
+  const auto offers = all_gather_value(group, offer, TraceKind::metadata, operation);
+  const auto& first = offers[static_cast<std::size_t>(node_ranks.front())];
+  SharedMemory memory;
+  if (shape.slot_bytes > 0) memory = map_section(std::move(made), first.name.data(), shape, position);
+
+  const bool is_mapped = memory.data() != nullptr && memory.error().empty();
+  const auto slots = all_gather_value(group, is_mapped ? shape.slot_bytes : 0, TraceKind::metadata,
+                                      operation);
+  memory.unlink();
+  if (!is_mapped && node_ranks.size() > 1)
+    log({LogLevel::warning, "comm",
+         fmt::format("no window for the {} ranks of this node, {} bytes per rank wanted: {}; "
+                     "they exchange messages",
+                     node_ranks.size(), section_bytes,
+                     memory.error().empty() ? "too few bytes" : memory.error())});
+  const auto slot_of_node = least_of_nodes(state.node_map, slots);
+  for (const auto slot : slot_of_node)
+    if (slot > 0 && (state.smallest_slot == 0 || slot < state.smallest_slot))
+      state.smallest_slot = slot;
+  if (slot_of_node[node_of(state.rank)] == 0) return;
+  state.window = std::make_shared<MappedWindow>(std::move(memory), shape, position);
+  state.lanes.assign(static_cast<std::size_t>(state.size), -1);
+  for (std::size_t p = 0; p < node_ranks.size(); ++p)
+    state.lanes[static_cast<std::size_t>(node_ranks[p])] = static_cast<int>(p);
+}
+
+}  // namespace tessera::detail

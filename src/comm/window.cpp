@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <utility>
+
+#include <tessera/comm/detail/backoff.hpp>
+#include <tessera/comm/detail/clock.hpp>
+#include <tessera/comm/detail/window.hpp>
+
+namespace tessera::detail {
+namespace {
+
+constexpr std::int64_t slot_alignment = 4096;
+constexpr double seconds_for_readers = 1;
+
+int slot_of(std::uint32_t chunk) {
+  return static_cast<int>(chunk % WindowShape::slots);
+}
+
+}  // namespace
+
+WindowShape WindowShape::fitting(int ranks, std::int64_t section_bytes, std::int64_t largest_slot) {
+  WindowShape shape{ranks, 0};
+  if (ranks < 2) return shape;
+  const auto room = section_bytes - shape.cells_bytes();
+  const auto most = std::min(largest_slot, room / (std::int64_t{ranks - 1} * slots));
+  shape.slot_bytes = std::max<std::int64_t>(0, most / slot_alignment * slot_alignment);
+  return shape;
+}
+
+Lanes::Lanes(SharedWindow& shared, std::uint64_t stamp) : shared_(shared), stamp_(stamp) {
+  if (!shared_.spare_lanes.empty()) {
+    lanes_ = std::move(shared_.spare_lanes.back());
+    shared_.spare_lanes.pop_back();
+  }
+  lanes_.assign(static_cast<std::size_t>(ranks()), Lane{});
+}
+
+Lanes::~Lanes() {
+  abandon();
+  shared_.spare_lanes.push_back(std::move(lanes_));
+}
+
+void Lanes::open(int reader) {
+  if (std::exchange(lane(reader).is_open, true)) return;
+  shared_.queues[static_cast<std::size_t>(reader)].push_back(this);
+}
+
+void Lanes::close() noexcept {
+  for (int rank = 0; rank < ranks(); ++rank)
+    if (std::exchange(lane(rank).is_open, false))
+      std::erase(shared_.queues[static_cast<std::size_t>(rank)], this);
+}
+
+std::byte* Lanes::next(int reader) {
+  const int slot = slot_of(lane(reader).written);
+  if (shared_.queues[static_cast<std::size_t>(reader)].front() != this) return nullptr;
+  if (!shared_.window.is_free(reader, slot)) return nullptr;
+  return shared_.window.memory(reader, slot);
+}
+
+void Lanes::publish(int reader) {
+  shared_.window.publish(reader, slot_of(lane(reader).written++), stamp_);
+}
+
+const std::byte* Lanes::take(int writer) {
+  auto& from = lane(writer);
+  if (from.held == nullptr) from.held = shared_.window.take(writer, slot_of(from.read), stamp_);
+  return from.held;
+}
+
+void Lanes::release(int writer) {
+  auto& from = lane(writer);
+  shared_.window.release(writer, slot_of(from.read++));
+  from.held = nullptr;
+}
+
+bool Lanes::is_read(int reader) const {
+  if (lane(reader).written == 0) return true;
+  return !shared_.window.holds(reader, 0, stamp_) && !shared_.window.holds(reader, 1, stamp_);
+}
+
+bool Lanes::is_read() const {
+  for (int rank = 0; rank < ranks(); ++rank)
+    if (!is_read(rank)) return false;
+  return true;
+}
+
+/// Whether no chunk of this execution is being read any more.
+bool Lanes::take_back() noexcept {
+  bool is_over = true;
+  for (int rank = 0; rank < ranks(); ++rank)
+    for (int slot = 0; slot < WindowShape::slots && lane(rank).written > 0; ++slot)
+      if (!shared_.window.take_back(rank, slot, stamp_)) is_over = false;
+  return is_over;
+}
+
+void Lanes::abandon() noexcept {
+  close();
+  for (int rank = 0; rank < ranks(); ++rank)
+    if (lane(rank).held != nullptr) release(rank);
+  if (is_read()) return;
+  const double start = seconds();
+  Backoff backoff(true);
+  while (!take_back() && seconds() - start < seconds_for_readers) backoff.pause();
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What travels through the window of the node, and the reductions.
+#include <algorithm>
+
+#include <tessera/redistribute/detail/phase_run.hpp>
+#include <tessera/redistribute/detail/scratch.hpp>
+#include <tessera/tensor/detail/launch.hpp>
+
+namespace tessera::detail {
+namespace {
+
+ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk) {
+  return row_major(const_cast<std::byte*>(slot), chunk.type, chunk.extents, MemorySpace::host);
+}
+
+}  // namespace
+
+void PhaseRun::count(Exchange& exchange) const {
+  for (const auto& stream : outgoing_)
+    if (stream.lane >= 0) exchange.count_sent(stream.array.bytes());
+  for (const auto& stream : incoming_)
+    if (stream.lane >= 0) exchange.count_received(stream.array.bytes());
+  for (const auto& reduction : reductions_)
+    for (const auto& term : terms_of(reduction))
+      if (term.lane >= 0) exchange.count_received(reduction.destination.bytes());
+}
+
+bool PhaseRun::advance(const Execution& execution, Lanes* lanes) {
+  bool has_moved = false;
+  if (lanes != nullptr) {
+    has_moved = send_chunks(execution, *lanes);
+    has_moved = receive_chunks(execution, *lanes) || has_moved;
+  }
+  return reduce_chunks(execution, lanes) || has_moved;
+}
+
+/// Of several plans, blocks to one peer travel one after another.
+bool PhaseRun::is_blocked(int lane) {
+  return plans_ > 1 && static_cast<std::size_t>(lane) < blocked_.size() &&
+         blocked_[static_cast<std::size_t>(lane)];
+}
+
+void PhaseRun::block(int lane) {
+  if (plans_ == 1) return;
+  const auto index = static_cast<std::size_t>(lane);
+  if (blocked_.size() <= index) blocked_.resize(index + 1, 0);
+  blocked_[index] = 1;
+}
+
+void PhaseRun::unblock_all() {
+  std::ranges::fill(blocked_, 0);
+}
+
+bool PhaseRun::send_chunks(const Execution& execution, Lanes& lanes) {
+  bool has_moved = false;
+  unblock_all();
+  for (auto& stream : outgoing_) {
+    if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
+    if (auto* const slot = lanes.next(stream.lane)) {
+      const auto chunk = stream.next_chunk();
+      copy(execution, {chunk, in_slot(slot, chunk)});
+      finish_host(execution.instance<MemorySpace::host>());
+      lanes.publish(stream.lane);
+      ++stream.next;
+      has_moved = true;
+    }
+    if (stream.is_done())
+      --left_;
+    else
+      block(stream.lane);
+  }
+  return has_moved;
+}
+
+bool PhaseRun::receive_chunks(const Execution& execution, Lanes& lanes) {
+  bool has_moved = false;
+  unblock_all();
+  for (auto& stream : incoming_) {
+    if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
+    if (const auto* const slot = lanes.take(stream.lane)) {
+      const auto chunk = stream.next_chunk();
+      copy(execution, {in_slot(slot, chunk), chunk, stream.stores});
+      finish_host(execution.instance<MemorySpace::host>());
+      lanes.release(stream.lane);
+      ++stream.next;
+      has_moved = true;
+    }
+    if (stream.is_done())
+      --left_;
+    else
+      block(stream.lane);
+  }
+  return has_moved;
+}
+
+bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
+  bool has_moved = false;
+  unblock_all();
+  for (auto& reduction : reductions_) {
+    if (reduction.is_done()) continue;
+    if (collect_operands(execution, reduction, lanes)) {
+      const auto box = reduction.cut.chunk(reduction.next);
+      reduce(execution, reduction.op, operands_, reduction.destination.part(box.offset, box.shape),
+             reduction.divisor, reduction.stores);
+      finish_host(execution.instance<MemorySpace::host>());
+      for (const auto& term : terms_of(reduction))
+        if (term.lane >= 0) lanes->release(term.lane);
+      ++reduction.next;
+      has_moved = true;
+    }
+    if (reduction.is_done()) {
+      --left_;
+      continue;
+    }
+    for (const auto& term : terms_of(reduction))
+      if (term.lane >= 0) block(term.lane);
+  }
+  return has_moved;
+}
+
+/// The terms of the next chunk, in the space of the destination. Whether all are there.
+bool PhaseRun::collect_operands(const Execution& execution, const Reduction& reduction,
+                                Lanes* lanes) {
+  if (reduction.has_messages && reduction.next >= rounds_) return false;
+  const auto terms = terms_of(reduction);
+  for (const auto& term : terms)
+    if (term.lane >= 0 && is_blocked(term.lane)) return false;
+  bool are_here = true;
+  for (const auto& term : terms)
+    if (term.lane >= 0 && lanes->take(term.lane) == nullptr) are_here = false;
+  if (!are_here) return false;
+
+  operands_.clear();
+  const auto box = reduction.cut.chunk(reduction.next);
+  const auto to = reduction.destination.part(box.offset, box.shape);
+  for (const auto& term : terms) {
+    if (term.lane >= 0)
+      operands_.push_back(in_slot(lanes->take(term.lane), to));
+    else if (term.peer == mesh_rank_)
+      operands_.push_back(term.array.part(box.offset, box.shape));
+    else
+      operands_.push_back(term.array);
+  }
+  move_to_space_of(execution, to);
+  return true;
+}
+
+/// Operands in another memory space than the result are copied to it.
+void PhaseRun::move_to_space_of(const Execution& execution, const ArrayRef& result) {
+  const auto elsewhere = std::ranges::count_if(
+      operands_, [&](const ArrayRef& operand) { return operand.space != result.space; });
+  if (elsewhere == 0) return;
+  auto* free = scratch_->terms.reserve(elsewhere * result.bytes(), result.space);
+  for (auto& operand : operands_) {
+    if (operand.space == result.space) continue;
+    const auto moved = row_major(free, result.type, result.extents, result.space);
+    copy(execution, {operand, moved});
+    operand = moved;
+    free += moved.bytes();
+  }
+}
+
+std::vector<int> PhaseRun::awaited_lanes() const {
+  std::vector<int> result;
+  for (const auto& stream : incoming_)
+    if (stream.lane >= 0 && !stream.is_done()) result.push_back(stream.lane);
+  for (const auto& reduction : reductions_)
+    for (const auto& term : terms_of(reduction))
+      if (term.lane >= 0 && !reduction.is_done()) result.push_back(term.lane);
+  return result;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <tessera/redistribute/detail/phase_run.hpp>
+#include <tessera/redistribute/detail/scratch.hpp>
+#include <tessera/tensor/detail/launch.hpp>
+
+namespace tessera::detail {
+namespace {
+
+constexpr std::int64_t own_chunk_bytes = 1 << 20;
+constexpr std::int64_t streaming_bytes = 8 << 20;
+
+/// The part of `array`, which holds `piece`, where `box` lies; its last dim is the fastest on the
+/// wire.
+ArrayRef part(const ArrayRef& array, const Box& piece, const Box& box, WireOrder order) {
+  Extents offset = box.offset;
+  for (std::size_t d = 0; d < offset.size(); ++d) offset[d] -= piece.offset[d];
+  auto result = array.part(offset, box.shape);
+  if (order == WireOrder::first_dim_fastest) {
+    std::reverse(result.extents.begin(), result.extents.end());
+    std::reverse(result.strides.begin(), result.strides.end());
+  }
+  return result;
+}
+
+Stores stores_for(const ArrayRef& destination) {
+  const bool is_large = destination.space == MemorySpace::host && destination.bytes() >= streaming_bytes;
+  return is_large ? Stores::streaming : Stores::cached;
+}
+
+/// Sends start with the next higher rank, so that not all begin with the same peer.
+template <class Blocks>
+void rotate(Blocks begin, Blocks end, int mesh_rank) {
+  const auto peer = [](const auto& block) { return block.peer; };
+  std::ranges::stable_sort(begin, end, {}, peer);
+  std::rotate(begin, std::ranges::upper_bound(begin, end, mesh_rank, {}, peer), end);
+}
+
+}  // namespace
+
+ArrayRef PhaseRun::Stream::next_chunk() const {
+  const auto box = cut.chunk(next);
+  return array.part(box.offset, box.shape);
+}
+
+void PhaseRun::clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes) {
+  mesh_rank_ = mesh_rank;
+  peers_ = peers;
+  sizes_ = sizes;
+  plans_ = 0;
+  left_ = 0;
+  next_own_ = 0;
+  rounds_ = 0;
+  is_in_round_ = false;
+  outgoing_.clear();
+  incoming_.clear();
+  own_.clear();
+  terms_.clear();
+  reductions_.clear();
+}
+
+void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& phase,
+                   const ArrayRef& source, const ArrayRef& destination) {
+  ++plans_;
+  const bool reduces = step.kind == StepKind::reduce && &phase == &step.phases.front();
+  const auto order = plan.options().wire_order;
+  const auto first = static_cast<std::ptrdiff_t>(outgoing_.size());
+  for (const auto& block : phase.send) {
+    const auto from = part(source, phase.source, block.box, order);
+    const int lane = peers_.lane(block.peer);
+    const Cut cut(from.extents, from.type.size, reduces ? sizes_.term : chunk_bytes(lane));
+    outgoing_.push_back({block.peer, lane, from, cut, Stores::cached});
+  }
+  rotate(outgoing_.begin() + first, outgoing_.end(), mesh_rank_);
+  if (reduces)
+    add_reductions(plan, phase, source, destination);
+  else
+    add_blocks(plan, phase, source, destination);
+}
+
+void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
+                          const ArrayRef& destination) {
+  const auto order = plan.options().wire_order;
+  const auto stores = stores_for(destination);
+  for (const auto& block : phase.receive) {
+    const auto to = part(destination, phase.destination, block.box, order);
+    if (block.peer != mesh_rank_) {
+      const int lane = peers_.lane(block.peer);
+      const Cut cut(to.extents, to.type.size, chunk_bytes(lane));
+      incoming_.push_back({block.peer, lane, to, cut, stores});
+      continue;
+    }
+    const auto from = part(source, phase.source, block.box, order);
+    if (from.data == to.data) continue;
+    // Where nothing is waited for, in one go.
+    const bool is_alone = phase.send.empty() && phase.receive.size() == 1;
+    const Cut cut(to.extents, to.type.size, is_alone ? to.bytes() : own_chunk_bytes);
+    own_.push_back({from, to, cut, stores});
+  }
+}
+
+void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
+                              const ArrayRef& source, const ArrayRef& destination) {
+  const auto order = plan.options().wire_order;
+  for (const auto& block : phase.receive) {
+    if (block.term == 0) {
+      const auto to = part(destination, phase.destination, block.box, order);
+      const Cut cut(to.extents, to.type.size, sizes_.term);
+      reductions_.push_back({to, cut, stores_for(destination), terms_.size(), 0, plan.reduce_op(),
+                             plan.divisor()});
+    }
+    auto& reduction = reductions_.back();
+    ++reduction.terms;
+    if (block.peer == mesh_rank_) {
+      terms_.push_back({block.peer, -1, part(source, phase.source, block.box, order)});
+      continue;
+    }
+    const int lane = peers_.lane(block.peer);
+    terms_.push_back({block.peer, lane, {}});
+    reduction.has_messages = reduction.has_messages || lane < 0;
+  }
+}
+
+void PhaseRun::begin(Scratch& scratch) {
+  scratch_ = &scratch;
+  left_ = outgoing_.size() + incoming_.size() + reductions_.size();
+  const auto bytes = round_bytes();
+  if (bytes > 0) scratch.messages.reserve(bytes, MemorySpace::host);
+}
+
+bool PhaseRun::is_complete() const {
+  return left_ == 0 && next_own_ == own_.size() && !is_in_round_;
+}
+
+bool PhaseRun::copy_own(const Execution& execution) {
+  if (next_own_ == own_.size()) return false;
+  auto& block = own_[next_own_];
+  const auto box = block.cut.chunk(block.next);
+  copy(execution, {block.source.part(box.offset, box.shape),
+                   block.destination.part(box.offset, box.shape), block.stores});
+  if (++block.next == block.cut.chunks()) ++next_own_;
+  return true;
+}
+
+}  // namespace tessera::detail
