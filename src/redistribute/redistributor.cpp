@@ -7,6 +7,7 @@
 
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
+#include <tessera/redistribute/detail/recycler.hpp>
 #include <tessera/redistribute/detail/run.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/dtensor.hpp>
@@ -117,6 +118,7 @@ struct PlanCache {
   std::deque<std::uint64_t> keys;
   std::shared_ptr<Scratch> scratch = std::make_shared<Scratch>();
   std::vector<std::shared_ptr<Scratch>> spare_scratch;
+  Recycler recycler;
 };
 
 bool matches(const RedistributePlan& plan, const DTensorSpec& source, const DTensorSpec& target,
@@ -152,6 +154,10 @@ void keep(PlanCache& cache, const Redistributor& redistributor) {
 
 }  // namespace
 
+Recycler& recycler(const DeviceMesh& mesh) {
+  return mesh.attachment<PlanCache>().recycler;
+}
+
 std::shared_ptr<Scratch> take_scratch(const DeviceMesh& mesh) {
   auto& spare = mesh.attachment<PlanCache>().spare_scratch;
   if (spare.empty()) return std::make_shared<Scratch>();
@@ -165,8 +171,9 @@ void give_back(const DeviceMesh& mesh, std::shared_ptr<Scratch> scratch) {
 }
 
 std::string RedistributeCall::operator()() const {
-  return fmt::format("{} of {} from {} to {}", function, to_string(type), to_string(source),
-                     to_string(target));
+  return fmt::format("{} of {} from {} to {}{}", function, to_string(type), to_string(source),
+                     to_string(target),
+                     wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "");
 }
 
 Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source,
@@ -189,4 +196,12 @@ Redistributor agreed_redistributor(Operation& operation, const RedistributeCall&
 }
 
 }  // namespace detail
+
+void set_recycling(const DeviceMesh& mesh, std::int64_t bytes) {
+  require(bytes >= 0, [&] {
+    return fmt::format("set_recycling: expected a number of bytes, 0 or more, got {}", bytes);
+  });
+  detail::recycler(mesh).set_limit(bytes);
+}
+
 }  // namespace tessera

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
+#include <tessera/redistribute/detail/recycler.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
@@ -17,18 +19,43 @@ using RedistributedView =
     typename std::conditional_t<std::is_void_v<Out>, std::type_identity<AllocatableView<V>>,
                                 std::type_identity<Out>>::type;
 
-/// Moves the data of a piece, as a call that the ranks agree on here. Collective over the mesh;
-/// returns at once off it.
+/// `options` for Views of these types.
 template <class Source, class Destination>
-void move_piece(Operation& operation, const Execution& execution, const DeviceMesh& mesh,
-                const DTensorSpec& source_spec, const DTensorSpec& target_spec,
-                const Source& source, const Destination& destination,
-                const RedistributeOptions& options, const char* label) {
-  if (!mesh.coordinate()) return;
+RedistributeOptions options_for(RedistributeOptions options) {
+  constexpr bool are_left =
+      std::is_same_v<typename Source::array_layout, Kokkos::LayoutLeft> &&
+      std::is_same_v<typename Destination::array_layout, Kokkos::LayoutLeft>;
+  if (are_left) options.wire_order = WireOrder::first_dim_fastest;
+  return options;
+}
+
+/// The plan for pieces of these types, as a call that the ranks agree on here. Collective over the
+/// mesh.
+template <class Source, class Destination>
+Redistributor agreed_redistributor(Operation& operation, const DeviceMesh& mesh,
+                                   const DTensorSpec& source, const DTensorSpec& target,
+                                   const RedistributeOptions& options) {
   constexpr auto type = element_type<typename Destination::value_type>();
-  const RedistributeCall call{operation.name(), source_spec, target_spec, type};
-  agreed_redistributor(operation, call, mesh, options)
-      .run(execution, array_ref(source), array_ref(destination), label);
+  const auto adapted = options_for<Source, Destination>(options);
+  const RedistributeCall call{operation.name(), source, target, type, adapted.wire_order};
+  return agreed_redistributor(operation, call, mesh, adapted);
+}
+
+/// Where the result of a plan goes: into the memory of its last one if nobody holds that any more,
+/// else into fresh memory. With an instance always into fresh memory: kernels on it may still use
+/// what nobody holds.
+template <class Result>
+DTensor<Result> result_tensor(const Execution& execution, const DeviceMesh& mesh,
+                              const DTensorSpec& target, const Redistributor& redistributor) {
+  constexpr auto label = "tessera::redistribute";
+  if (execution.is_given()) return allocate_dtensor<Result>(mesh, target, label);
+  auto& recycled = recycler(mesh);
+  const auto shape = local_piece(mesh, target).shape;
+  if (const auto* view = recycled.find<Result>(redistributor.identity(), shape))
+    return DTensorAccess::make(*view, mesh, target);
+  auto result = allocate_dtensor<Result>(mesh, target, label);
+  recycled.keep(redistributor.identity(), result.to_local());
+  return result;
 }
 
 /// `target` is a spec, or placements to be completed from the tensor's spec.
@@ -62,9 +89,12 @@ auto redistribute(Operation& operation, const Execution& execution, const DTenso
       finish(execution, function);
       return tensor;
     }
-  auto result = allocate_dtensor<Result>(mesh, target, "tessera::redistribute");
-  move_piece(operation, execution, mesh, tensor.spec(), target, tensor.to_local(),
-             result.to_local(), options, "tessera::redistribute");
+  if (!mesh.coordinate()) return allocate_dtensor<Result>(mesh, target, "tessera::redistribute");
+  const auto redistributor =
+      agreed_redistributor<V, Result>(operation, mesh, tensor.spec(), target, options);
+  auto result = result_tensor<Result>(execution, mesh, target, redistributor);
+  redistributor.run(execution, array_ref(tensor.to_local()), array_ref(result.to_local()),
+                    "tessera::redistribute");
   return result;
 }
 
@@ -90,8 +120,10 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
       return "redistribute_into: expected a destination on the source's mesh " + to_string(mesh) +
              ", got mesh " + to_string(destination.device_mesh());
     });
-    move_piece(operation, execution, mesh, tensor.spec(), destination.spec(), tensor.to_local(),
-               destination.to_local(), options, "tessera::redistribute");
+    if (!mesh.coordinate()) return;
+    agreed_redistributor<V, W>(operation, mesh, tensor.spec(), destination.spec(), options)
+        .run(execution, array_ref(tensor.to_local()), array_ref(destination.to_local()),
+             "tessera::redistribute");
   });
 }
 
@@ -179,8 +211,9 @@ auto gather_to(const Execution& execution, const DTensor<V>& tensor, int mesh_ra
       const auto target = whole_on(mesh.layout(), tensor.shape(), mesh_rank);
       Result result;
       if (mesh.rank() == mesh_rank) result = allocate<Result>(tensor.shape(), "tessera::gather_to");
-      move_piece(operation, execution, mesh, tensor.spec(), target, tensor.to_local(), result, {},
-                 "tessera::gather_to");
+      if (mesh.coordinate())
+        agreed_redistributor<V, Result>(operation, mesh, tensor.spec(), target, {})
+            .run(execution, array_ref(tensor.to_local()), array_ref(result), "tessera::gather_to");
       return result;
     }
   });
@@ -200,6 +233,13 @@ auto full_tensor(const Execution& execution, const DTensor<V>& tensor) {
 }
 
 }  // namespace detail
+
+/// How many bytes of results a mesh keeps, on this rank, to give them out again: a result of
+/// redistribute() has the memory of the last one of the same plan if nobody holds that any more.
+/// At first 512 MiB, the results used last; 0: none. They are freed with the mesh. Local.
+///
+/// Errors: InvalidArgument below 0.
+void set_recycling(const DeviceMesh& mesh, std::int64_t bytes);
 
 /// Reduces every Partial to Replicate; other placements stay. Collective over the mesh. Errors: as
 /// redistribute.

@@ -12,6 +12,7 @@ namespace tessera {
 
 namespace detail {
 struct BoundPlan;
+class Recycler;
 struct Scratch;
 }  // namespace detail
 
@@ -61,6 +62,8 @@ class Redistributor {
   detail::BoundPlan bound(const ArrayRef& source, const ArrayRef& destination) const;
   /// The ranks of the mesh.
   const Group& group() const;
+  /// The same for all handles of one plan on one mesh, for no others that live.
+  const void* identity() const { return state_.get(); }
 
  private:
   struct State;
@@ -75,6 +78,7 @@ struct RedistributeCall {
   const DTensorSpec& source;
   const DTensorSpec& target;
   ElementType type;
+  WireOrder wire_order = WireOrder::last_dim_fastest;
 
   std::string operator()() const;
 };
@@ -84,6 +88,8 @@ struct RedistributeCall {
 Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source,
                                    const DTensorSpec& target, ElementType type,
                                    const RedistributeOptions& options, const char* function);
+/// The results that redistribute() may give out again.
+Recycler& recycler(const DeviceMesh& mesh);
 /// Scratch that nobody else uses: the mesh keeps it when it is given back.
 std::shared_ptr<Scratch> take_scratch(const DeviceMesh& mesh);
 void give_back(const DeviceMesh& mesh, std::shared_ptr<Scratch> scratch);

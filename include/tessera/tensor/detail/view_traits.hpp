@@ -12,6 +12,7 @@
 #include <tessera/extents/extents.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/sharding/spec.hpp>
+#include <tessera/tensor/detail/huge_pages.hpp>
 
 namespace tessera::detail {
 
@@ -55,7 +56,10 @@ V allocate(const Extents& shape, const char* label) {
   typename V::array_layout layout;
   for (std::size_t d = 0; d < V::rank(); ++d)
     layout.dimension[d] = static_cast<std::size_t>(shape[d]);
-  return V(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), layout);
+  V view(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), layout);
+  if constexpr (std::is_same_v<typename V::memory_space, Kokkos::HostSpace>)
+    ask_for_huge_pages(view.data(), view.span() * sizeof(typename V::value_type));
+  return view;
 }
 
 template <class V>
