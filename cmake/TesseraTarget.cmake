@@ -21,10 +21,10 @@ function(tessera_program name)
   tessera_own_target(${name})
 endfunction()
 
-# tessera_mpi_test(<test> <program> RANKS n ... [ARGS ...] [TIMEOUT seconds] [LABELS ...] [PATIENCE seconds]): one ctest entry per
-# rank count. Ranks that wait ask one another after PATIENCE, here sooner than by default: most tests of mistakes are such waits.
+# tessera_mpi_test(<test> <program> RANKS n ... [ARGS ...] [TIMEOUT seconds] [LABELS ...] [PATIENCE seconds]
+# [ENVIRONMENT variable=value ...]): one ctest entry per rank count. Ranks that wait ask one another after PATIENCE, here sooner than by default: most tests of mistakes are such waits.
 function(tessera_mpi_test name program)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;PATIENCE" "RANKS;ARGS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;PATIENCE" "RANKS;ARGS;LABELS;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -37,6 +37,6 @@ function(tessera_mpi_test name program)
     set_tests_properties(
       ${name}.np${ranks} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "mpi;${arg_LABELS}" PROCESSORS 2
                                     ENVIRONMENT
-                                    "OMP_NUM_THREADS=1;OMP_PROC_BIND=false;TESSERA_PATIENCE=${arg_PATIENCE}")
+                                    "OMP_NUM_THREADS=1;OMP_PROC_BIND=false;TESSERA_PATIENCE=${arg_PATIENCE};${arg_ENVIRONMENT}")
   endforeach()
 endfunction()

@@ -11,6 +11,7 @@
 #include <tessera/redistribute/collectives.hpp>
 #include <tessera/redistribute/distribute_tensor.hpp>
 #include <tessera/redistribute/redistribute.hpp>
+#include <tessera/redistribute/redistribute_all.hpp>
 #include <tessera/sharding/spec.hpp>
 #include <tessera/tensor/clone.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>

@@ -2,9 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include <tessera/redistribute/redistribute.hpp>
+#include <tessera/redistribute/redistribute_all.hpp>
 
 namespace tessera::detail {
+
+std::string RedistributeAllCall::operator()() const {
+  auto text = fmt::format("redistribute_all of {} tensors", calls.size());
+  for (const auto& call : calls) text += "; " + call();
+  return text;
+}
 
 Placements reduced_placements(const Placements& placements) {
   std::vector<Placement> result(placements.begin(), placements.end());

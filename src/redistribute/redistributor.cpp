@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <deque>
 #include <unordered_map>
 
@@ -37,6 +38,23 @@ void require_piece(int mesh_rank, const DTensorSpec& spec, ElementType type, con
     return fmt::format(
         "Redistributor: expected a {} View of shape {} on mesh rank {}, the piece of {}, got {}",
         what, to_string(expected), mesh_rank, to_string(spec), to_string(array.extents));
+  });
+}
+
+/// Kernels on host memory are complete when they return; those of a device are waited for.
+void run_plans(const Execution& execution, std::span<const detail::BoundPlan> plans,
+               const Group& group, detail::Scratch& scratch, const char* operation) {
+  detail::Run(execution, plans, group, scratch, operation).wait();
+  const bool is_on_device = std::ranges::any_of(plans, [](const detail::BoundPlan& plan) {
+    return plan.source.space == MemorySpace::device ||
+           plan.destination.space == MemorySpace::device;
+  });
+  if (is_on_device) finish(execution, operation);
+}
+
+bool are_alike(const std::vector<Step>& a, const std::vector<Step>& b) {
+  return std::ranges::equal(a, b, [](const Step& s, const Step& t) {
+    return s.kind == t.kind && s.phases.size() == t.phases.size();
   });
 }
 
@@ -85,16 +103,29 @@ void Redistributor::execute(const Execution& execution, const ArrayRef& source,
 
 void Redistributor::run(const Execution& execution, const ArrayRef& source,
                         const ArrayRef& destination, const char* operation) const {
-  const auto& state = *state_;
   const auto here = bound(source, destination);
-  detail::Run(execution, {&here, 1}, state.group, *state.scratch, operation).wait();
-  const bool is_on_host =
-      source.space == MemorySpace::host && destination.space == MemorySpace::host;
-  if (!is_on_host) finish(execution, operation);
+  run_plans(execution, {&here, 1}, state_->group, *state_->scratch, operation);
 }
 
 detail::BoundPlan Redistributor::bound(const ArrayRef& source, const ArrayRef& destination) const {
   return {state_->plan, state_->steps, source, destination};
+}
+
+/// Each element of the source is read by one rank only, before what replaces it arrives: from the
+/// one that has read it.
+bool Redistributor::can_run_in_place() const {
+  const auto& [plan, group, steps, scratch, calls, agreed] = *state_;
+  if (group.position < 0 || steps.size() != 1 || plan.partial_target()) return false;
+  const auto& phases = steps.front().phases;
+  if (phases.front().source != phases.back().destination) return false;
+  const bool reduces = steps.front().kind == StepKind::reduce;
+  const bool all_stays = phases.size() == 1 && phases.front().send.empty() &&
+                         phases.front().receive.size() <= 1 && !steps.front().communicates;
+  return reduces ? phases.size() == 2 : all_stays;
+}
+
+detail::Scratch& Redistributor::scratch() const {
+  return *state_->scratch;
 }
 
 const Group& Redistributor::group() const {
@@ -106,6 +137,22 @@ void Redistributor::agree(Operation& call, const CallText& text) const {
 }
 
 namespace detail {
+
+void run_together(const Execution& execution, std::span<const Redistributor> redistributors,
+                  std::span<const Pieces> pieces, const char* operation) {
+  std::vector<BoundPlan> left;
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    left.push_back(redistributors[i].bound(pieces[i].source, pieces[i].destination));
+  Scratch& scratch = redistributors.front().scratch();
+  while (!left.empty()) {
+    std::vector<BoundPlan> alike;
+    std::vector<BoundPlan> others;
+    for (const auto& plan : left)
+      (are_alike(plan.steps, left.front().steps) ? alike : others).push_back(plan);
+    run_plans(execution, alike, redistributors.front().group(), scratch, operation);
+    left.swap(others);
+  }
+}
 
 namespace {
 

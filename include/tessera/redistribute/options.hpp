@@ -9,7 +9,7 @@ namespace tessera {
 /// In which order the elements of a block follow one another on their way.
 enum class WireOrder : std::uint8_t { last_dim_fastest, first_dim_fastest };
 
-/// How a redistribution may be done. The same on every rank.
+/// How a redistribution may be done. The same on every rank, unless said otherwise.
 struct RedistributeOptions {
   /// Reductions may combine terms in any order; by default one fixed tree gives the same bits
   /// everywhere. A permission: today the fixed tree is used all the same.
@@ -20,6 +20,10 @@ struct RedistributeOptions {
   /// Most bytes that a rank may need for messages besides source and destination; what does not fit
   /// is sent in turns. 0: 64 MiB and an eighth of the largest piece.
   std::int64_t extra_memory = 0;
+  /// The values of the source are not needed any more: where shapes allow, the result of
+  /// redistribute() has the source's memory (all-reduces, and pieces that stay as they are). May
+  /// differ between ranks.
+  bool donate_source = false;
 
   friend constexpr bool operator==(const RedistributeOptions&,
                                    const RedistributeOptions&) = default;

@@ -26,6 +26,7 @@ RedistributeOptions options_for(RedistributeOptions options) {
       std::is_same_v<typename Source::array_layout, Kokkos::LayoutLeft> &&
       std::is_same_v<typename Destination::array_layout, Kokkos::LayoutLeft>;
   if (are_left) options.wire_order = WireOrder::first_dim_fastest;
+  options.donate_source = false;
   return options;
 }
 
@@ -67,6 +68,18 @@ inline DTensorSpec target_spec(const DTensorSpec& spec, const Placements& target
   return with_placements(spec, target, function);
 }
 
+/// The same, or the memory of a source that is donated.
+template <class Result, class V>
+DTensor<Result> result_tensor(const Execution& execution, const DTensor<V>& source,
+                              const DTensorSpec& target, const Redistributor& redistributor,
+                              const RedistributeOptions& options) {
+  const auto& mesh = source.device_mesh();
+  if constexpr (std::is_same_v<Result, V>)
+    if (options.donate_source && redistributor.can_run_in_place())
+      return DTensorAccess::make(source.to_local(), mesh, target);
+  return result_tensor<Result>(execution, mesh, target, redistributor);
+}
+
 template <class Out, class V>
 auto redistribute(Operation& operation, const Execution& execution, const DTensor<V>& tensor,
                   const DTensorSpec& target, const RedistributeOptions& options) {
@@ -92,7 +105,7 @@ auto redistribute(Operation& operation, const Execution& execution, const DTenso
   if (!mesh.coordinate()) return allocate_dtensor<Result>(mesh, target, "tessera::redistribute");
   const auto redistributor =
       agreed_redistributor<V, Result>(operation, mesh, tensor.spec(), target, options);
-  auto result = result_tensor<Result>(execution, mesh, target, redistributor);
+  auto result = result_tensor<Result>(execution, tensor, target, redistributor, options);
   redistributor.run(execution, array_ref(tensor.to_local()), array_ref(result.to_local()),
                     "tessera::redistribute");
   return result;

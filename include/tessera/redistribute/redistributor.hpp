@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/redistribute/plan.hpp>
@@ -58,10 +59,13 @@ class Redistributor {
            const char* operation) const;
   /// States the call, see Operation::agree.
   void agree(Operation& call, const CallText& text) const;
+  /// Whether run() works with the source's memory as destination, on this rank.
+  bool can_run_in_place() const;
   /// The plan on these pieces, for detail::Run.
   detail::BoundPlan bound(const ArrayRef& source, const ArrayRef& destination) const;
   /// The ranks of the mesh.
   const Group& group() const;
+  detail::Scratch& scratch() const;
   /// The same for all handles of one plan on one mesh, for no others that live.
   const void* identity() const { return state_.get(); }
 
@@ -88,6 +92,16 @@ struct RedistributeCall {
 Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source,
                                    const DTensorSpec& target, ElementType type,
                                    const RedistributeOptions& options, const char* function);
+/// Runs several plans on one mesh together, in one exchange where their steps are of the same kinds.
+/// `pieces`: by plan, the source and the destination. A part of a call that the ranks have agreed
+/// on.
+struct Pieces {
+  ArrayRef source;
+  ArrayRef destination;
+};
+void run_together(const Execution& execution, std::span<const Redistributor> redistributors,
+                  std::span<const Pieces> pieces, const char* operation);
+
 /// The results that redistribute() may give out again.
 Recycler& recycler(const DeviceMesh& mesh);
 /// Scratch that nobody else uses: the mesh keeps it when it is given back.

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <tessera/redistribute/redistribute.hpp>
+#include <tessera/tensor/from_local.hpp>
+
+#include "../support/meshes.hpp"
+#include "../support/tensors.hpp"
+
+namespace tessera::test {
+namespace {
+
+TEST(DonatedSource, all_reduce_goes_into_the_memory_of_the_source) {
+  const int n = world_size();
+  if (n == 1) GTEST_SKIP() << "needs 2 ranks";
+  const auto mesh = mesh_of({n});
+  for (const Extents& shape : {Extents{301, 207}, Extents{2000, 131}}) {
+    const auto part = iota<Matrix>(mesh, {Replicate()}, shape);
+    const auto source = from_local(part.to_local(), mesh, {Partial()}, {.shape = shape});
+    const GlobalIndex number(shape, n);
+
+    const auto result = redistribute(source, {Replicate()}, {.donate_source = true});
+
+    EXPECT_EQ(result.to_local().data(), source.to_local().data());
+    int wrong = 0;
+    for_each_index_in({{0, 0}, shape}, [&](const Extents& index) {
+      if (element_of(result.to_local(), {0, 0}, index) != number(index)) ++wrong;
+    });
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+TEST(DonatedSource, other_transitions_take_memory_of_their_own) {
+  const int n = world_size();
+  if (n == 1) GTEST_SKIP() << "needs 2 ranks";
+  const auto mesh = mesh_of({n});
+  const auto source = iota<Matrix>(mesh, {Shard(0)}, {4 * n, 4 * n});
+
+  const auto result = redistribute(source, {Shard(1)}, {.donate_source = true});
+
+  EXPECT_NE(result.to_local().data(), source.to_local().data());
+}
+
+}  // namespace
+}  // namespace tessera::test

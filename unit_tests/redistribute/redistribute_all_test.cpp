@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <tessera/redistribute/redistribute_all.hpp>
+#include <tessera/tensor/from_local.hpp>
+
+#include "../support/meshes.hpp"
+#include "../support/tensors.hpp"
+#include "../support/traffic.hpp"
+
+namespace tessera::test {
+namespace {
+
+template <class V>
+bool is_iota(const DTensor<V>& tensor, double factor = 1) {
+  const GlobalIndex number(tensor.shape(), factor);
+  bool is_right = true;
+  for_each_index_in({tensor.global_offset(), tensor.local_shape()}, [&](const Extents& index) {
+    if (element_of(tensor.to_local(), tensor.global_offset(), index) != number(index))
+      is_right = false;
+  });
+  return is_right;
+}
+
+TEST(RedistributeAll, several_tensors_travel_in_one_exchange) {
+  const auto mesh = mesh_of({world_size()});
+  const auto a = iota<Matrix>(mesh, {Shard(0)}, {13, 8});
+  const auto b = iota<Matrix>(mesh, {Shard(0)}, {300, 170});
+  const auto c = iota<Matrix>(mesh, {Replicate()}, {5, 9});
+  const Traffic traffic;
+
+  const auto [x, y, z] = redistribute_all(a, b, c, Placements{Shard(1)});
+
+  EXPECT_EQ(traffic.exchanges(), world_size() > 1 ? 1 : 0);
+  EXPECT_TRUE(is_iota(x));
+  EXPECT_TRUE(is_iota(y));
+  EXPECT_TRUE(is_iota(z));
+  EXPECT_EQ(y.placements(), Placements{Shard(1)});
+}
+
+TEST(RedistributeAll, partial_tensors_are_reduced_apart_from_others) {
+  const auto mesh = mesh_of({world_size()});
+  const auto part = iota<Matrix>(mesh, {Replicate()}, {12, 7});
+  const auto a = from_local(part.to_local(), mesh, {Partial()}, {.shape = {12, 7}});
+  const auto b = iota<Matrix>(mesh, {Shard(1)}, {6, 11});
+  const auto c = from_local(part.to_local(), mesh, {Partial()}, {.shape = {12, 7}});
+
+  const auto all = redistribute_all(std::vector{a, b, c}, {Shard(0)});
+
+  EXPECT_TRUE(is_iota(all[0], world_size()));
+  EXPECT_TRUE(is_iota(all[1]));
+  EXPECT_TRUE(is_iota(all[2], world_size()));
+}
+
+TEST(RedistributeAll, tensor_that_is_there_already_stays) {
+  const auto mesh = mesh_of({world_size()});
+  const auto a = iota<Matrix>(mesh, {Shard(1)}, {13, 8});
+  const auto b = iota<Matrix>(mesh, {Shard(0)}, {13, 8});
+
+  const auto all = redistribute_all(a, b, Placements{Shard(1)});
+
+  EXPECT_EQ(all[0].to_local().data(), a.to_local().data());
+  EXPECT_TRUE(is_iota(all[1]));
+}
+
+TEST(RedistributeAll, no_tensors_no_results) {
+  EXPECT_TRUE(redistribute_all(std::vector<DTensor<Matrix>>(), {Shard(1)}).empty());
+}
+
+TEST(RedistributeAll, results_of_equal_plans_are_different_memory) {
+  const auto mesh = mesh_of({world_size()});
+  const auto a = iota<Matrix>(mesh, {Shard(0)}, {4 * world_size(), 8 * world_size()});
+  for (int i = 0; i < 3; ++i) {
+    const auto [x, y] = redistribute_all(a, a, Placements{Shard(1)});
+    EXPECT_TRUE(world_size() == 1 || x.to_local().data() != y.to_local().data());
+    EXPECT_TRUE(is_iota(x));
+    EXPECT_TRUE(is_iota(y));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

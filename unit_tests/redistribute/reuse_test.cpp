@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Memory and fences of repeated executions, as Kokkos' tools interface sees them.
+#include <gtest/gtest.h>
+
+#include <tessera/redistribute/plan.hpp>
+#include <tessera/redistribute/redistribute.hpp>
+#include <tessera/redistribute/redistributor.hpp>
+
+#include "../support/meshes.hpp"
+#include "../support/tensors.hpp"
+
+namespace tessera::test {
+namespace {
+
+int allocations = 0;
+int fences = 0;
+
+/// Counts while it lives.
+class Counted {
+ public:
+  Counted() {
+    allocations = fences = 0;
+    Kokkos::Tools::Experimental::set_allocate_data_callback(
+        [](Kokkos::Tools::SpaceHandle, const char*, const void*, std::uint64_t) { ++allocations; });
+    Kokkos::Tools::Experimental::set_begin_fence_callback(
+        [](const char*, std::uint32_t, std::uint64_t*) { ++fences; });
+  }
+  ~Counted() {
+    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+    Kokkos::Tools::Experimental::set_begin_fence_callback(nullptr);
+  }
+};
+
+struct Transition {
+  Placement from;
+  Placement to;
+};
+
+TEST(Reuse, second_execution_allocates_nothing_and_fences_once) {
+  const auto mesh = mesh_of({world_size()});
+  for (const auto& [from, to] : std::vector<Transition>{{Shard(0), Shard(1)},
+                                                        {Shard(0), Replicate()},
+                                                        {Partial(), Shard(1)},
+                                                        {Partial(), Replicate()}}) {
+    const DTensorSpec source(mesh.layout(), {from}, {300, 200});
+    const DTensorSpec target(mesh.layout(), {to}, {300, 200});
+    const auto redistributor = make_plan(source, target, element_type<double>()).bind(mesh);
+    const auto a = detail::allocate<Matrix>(source.local_shape(mesh.rank()), "a");
+    const auto b = detail::allocate<Matrix>(target.local_shape(mesh.rank()), "b");
+    Kokkos::deep_copy(a, 1);
+    redistributor.execute(a, b);
+
+    const Counted counted;
+    redistributor.execute(a, b);
+
+    EXPECT_EQ(allocations, 0) << to_string(from) << " -> " << to_string(to);
+    EXPECT_EQ(fences, 1) << to_string(from) << " -> " << to_string(to);
+  }
+}
+
+TEST(Reuse, result_that_nobody_holds_is_given_out_again) {
+  const int n = world_size();
+  if (n == 1) GTEST_SKIP() << "needs 2 ranks";
+  const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  const auto source = iota<Matrix>(mesh, {Shard(0)}, {8 * n, 4 * n});
+  const auto* const first = redistribute(source, {Shard(1)}).to_local().data();
+
+  const Counted counted;
+  const auto again = redistribute(source, {Shard(1)});
+  EXPECT_EQ(allocations, 0);
+  const auto other = redistribute(source, {Shard(1)});
+
+  EXPECT_EQ(again.to_local().data(), first);
+  EXPECT_NE(other.to_local().data(), first);
+}
+
+TEST(Reuse, view_of_a_result_keeps_its_memory) {
+  const int n = world_size();
+  if (n == 1) GTEST_SKIP() << "needs 2 ranks";
+  const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  const auto source = iota<Matrix>(mesh, {Shard(0)}, {8 * n, 4 * n});
+  const auto row = Kokkos::subview(redistribute(source, {Shard(1)}).to_local(), 1, Kokkos::ALL);
+
+  const auto next = redistribute(source, {Shard(1)});
+
+  EXPECT_NE(next.to_local().data() + row.extent(0), row.data());
+}
+
+TEST(Reuse, can_be_turned_off_and_ends_with_the_mesh) {
+  const int n = world_size();
+  if (n == 1) GTEST_SKIP() << "needs 2 ranks";
+  auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  auto source = iota<Matrix>(mesh, {Shard(0)}, {8 * n, 4 * n});
+  set_recycling(mesh, 0);
+  redistribute(source, {Shard(1)});
+  {
+    const Counted counted;
+    redistribute(source, {Shard(1)});
+    EXPECT_EQ(allocations, 1);
+  }
+  set_recycling(mesh, 1 << 20);
+  const auto view = redistribute(source, {Shard(1)}).to_local();
+  EXPECT_EQ(view.use_count(), 2);
+  source = {};
+  mesh = {};
+  EXPECT_EQ(view.use_count(), 1);
+}
+
+TEST(Reuse, with_an_instance_results_are_fresh) {
+  const int n = world_size();
+  if (n == 1) GTEST_SKIP() << "needs 2 ranks";
+  const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  const auto source = iota<Matrix>(mesh, {Shard(0)}, {8 * n, 4 * n});
+  const Kokkos::DefaultExecutionSpace exec;
+  redistribute(exec, source, {Shard(1)});
+
+  const Counted counted;
+  redistribute(exec, source, {Shard(1)});
+
+  EXPECT_EQ(allocations, 1);
+}
+
+}  // namespace
+}  // namespace tessera::test

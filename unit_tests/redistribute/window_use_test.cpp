@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <csignal>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <sys/resource.h>
+
+#include <gtest/gtest.h>
+
+#include <tessera/comm/detail/state.hpp>
+#include <tessera/error/log.hpp>
+#include <tessera/redistribute/redistribute.hpp>
+#include <tessera/tensor/from_local.hpp>
+
+#include "../support/meshes.hpp"
+#include "../support/tensors.hpp"
+
+namespace tessera::test {
+namespace {
+
+constexpr std::int64_t most_bytes_per_rank = 8 << 20;
+
+/// A communicator of the user's own.
+class Duplicate {
+ public:
+  Duplicate() { MPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
+  ~Duplicate() { MPI_Comm_free(&comm_); }
+  Duplicate(const Duplicate&) = delete;
+  Duplicate& operator=(const Duplicate&) = delete;
+  MPI_Comm get() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// No file of this process may grow: shared memory is refused.
+class NoFiles {
+ public:
+  NoFiles() {
+    std::signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    auto limit = before_;
+    limit.rlim_cur = 1024;
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~NoFiles() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, SIG_DFL);
+  }
+  NoFiles(const NoFiles&) = delete;
+  NoFiles& operator=(const NoFiles&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+bool is_iota(const DTensor<Matrix>& tensor) {
+  const GlobalIndex number(tensor.shape());
+  bool is_right = true;
+  for_each_index_in({tensor.global_offset(), tensor.local_shape()}, [&](const Extents& index) {
+    if (element_of(tensor.to_local(), tensor.global_offset(), index) != number(index))
+      is_right = false;
+  });
+  return is_right;
+}
+
+TEST(Window, takes_little_memory_whatever_the_tensor) {
+  const auto mesh = mesh_of({world_size()});
+  const auto& window = mesh.communicator().state().window;
+  if (!window) GTEST_SKIP() << "needs 2 ranks on one node";
+
+  EXPECT_LE(window->shared.window.shape().section_bytes(), most_bytes_per_rank);
+}
+
+TEST(Window, where_it_is_refused_messages_do_and_a_warning_is_logged) {
+  if (world_size() == 1) GTEST_SKIP() << "needs 2 ranks";
+  std::vector<std::string> warnings;
+  const LogScope scope([&](const LogRecord& record) { warnings.push_back(record.text); });
+  const Duplicate comm;
+  DeviceMesh mesh;
+  {
+    const NoFiles none;
+    mesh = DeviceMesh::from_comm(comm.get());
+  }
+
+  const auto result = redistribute(iota<Matrix>(mesh, {Shard(0)}, {200, 300}), {Shard(1)});
+
+  EXPECT_FALSE(mesh.communicator().state().window);
+  EXPECT_TRUE(is_iota(result));
+  if (mesh.communicator().node_map().nodes() == mesh.size()) return;
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("no window for the"), std::string::npos) << warnings[0];
+}
+
+TEST(Window, one_rank_that_cannot_map_it_is_enough_for_messages) {
+  if (world_size() == 1) GTEST_SKIP() << "needs 2 ranks";
+  const Duplicate comm;
+  DeviceMesh mesh;
+  if (world_rank() == world_size() - 1) {
+    const NoFiles none;
+    mesh = DeviceMesh::from_comm(comm.get());
+  } else {
+    mesh = DeviceMesh::from_comm(comm.get());
+  }
+
+  const auto result = redistribute(iota<Matrix>(mesh, {Shard(0)}, {200, 300}), {Shard(1)});
+
+  EXPECT_TRUE(is_iota(result));
+}
+
+TEST(Window, user_code_may_throw_between_transfers) {
+  const auto mesh = mesh_of({world_size()});
+  const auto source = iota<Matrix>(mesh, {Shard(0)}, {60, 50});
+  try {
+    redistribute(source, {Shard(1)});
+    throw std::runtime_error("of the user");
+  } catch (const std::runtime_error&) {
+  }
+
+  EXPECT_TRUE(is_iota(redistribute(source, {Shard(1)})));
+  EXPECT_TRUE(is_iota(redistribute(source, {Replicate()})));
+}
+
+TEST(Window, elements_larger_than_its_slots_travel_in_messages) {
+  struct Huge {
+    char bytes[300000];
+  };
+  using Vector = Kokkos::View<Huge*, Kokkos::HostSpace>;
+  const int n = world_size();
+  const auto mesh = mesh_of({n});
+  const Vector view("view", 2);
+  for (int i = 0; i < 2; ++i) view(i).bytes[299999] = static_cast<char>(2 * mesh.rank() + i);
+  const auto source = from_local(view, mesh, {Shard(0)}, {.shape = {2 * n}});
+
+  const auto whole = full_tensor(source);
+
+  for (int i = 0; i < 2 * n; ++i) EXPECT_EQ(whole(i).bytes[299999], static_cast<char>(i));
+}
+
+}  // namespace
+}  // namespace tessera::test
