@@ -8,6 +8,7 @@
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/placement/by_dim.hpp>
 #include <tessera/placement/placements.hpp>
+#include <tessera/redistribute/calibrate.hpp>
 #include <tessera/redistribute/collectives.hpp>
 #include <tessera/redistribute/distribute_tensor.hpp>
 #include <tessera/redistribute/redistribute.hpp>

@@ -56,6 +56,22 @@ int largest_tag() {
   return found ? *static_cast<int*>(value) : 32767;
 }
 
+/// What others have asked meanwhile is of no use any more.
+void drop_unread(MPI_Comm handle) noexcept {
+  // A message may be there and yet be seen by a later call only.
+  constexpr int looks = 8;
+  try {
+    for (int look = 0; look < looks && handle != MPI_COMM_NULL; ++look)
+      while (auto probed = probe(handle, MPI_ANY_SOURCE, control_tag)) {
+        std::vector<std::byte> bytes(static_cast<std::size_t>(probed->bytes));
+        MPI_Mrecv(bytes.data(), static_cast<int>(probed->bytes), MPI_BYTE, &probed->message,
+                  MPI_STATUS_IGNORE);
+      }
+  } catch (...) {
+    // MPI fails: then nothing is left to be dropped.
+  }
+}
+
 }  // namespace
 
 bool OperationLog::contains(int rank) const {
@@ -117,6 +133,7 @@ void Control::finish_detached() noexcept {
 
 void Control::close() noexcept {
   finish_detached();
+  drop_unread(handle_);
   for (auto& [bytes, request] : transfers_) {
     if (drain({&request, 1}, 0.1)) continue;
     MPI_Cancel(&request);

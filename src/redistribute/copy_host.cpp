@@ -70,15 +70,15 @@ struct HostCopy {
 void copy_on_host(const Execution& execution, std::span<const CopyLoop> loops) {
   std::int64_t bytes = 0;
   for (const auto& loop : loops) bytes += loop.bytes();
-  const auto instance = host_instance(execution);
-  if (bytes < serial_bytes || instance.concurrency() == 1) {
-    finish_host(instance);
+  if (bytes < serial_bytes || execution.instance<MemorySpace::host>().concurrency() == 1) {
+    begin_on_host(execution);
     for (const auto& loop : loops) {
       const auto planes = make_planes(loop);
       copy_planes(planes, 0, planes.rows.items());
     }
     return;
   }
+  const auto instance = host_instance(execution);
   const auto threads = static_cast<std::int64_t>(instance.concurrency());
   const auto bytes_per_task = std::max(serial_bytes, threads == 1 ? bytes : bytes / (4 * threads));
   auto work = std::make_shared<Work>();

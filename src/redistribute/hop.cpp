@@ -88,6 +88,19 @@ bool refines_at_sight(const DimSplit& from, const DimSplit& to) {
   return coarse == fine && from.boundaries == to.boundaries;
 }
 
+/// With how many of `others` a part has elements in common, at most. Both in ascending order.
+std::int64_t most_meeting(const std::vector<Part>& parts, const std::vector<Part>& others) {
+  std::int64_t most = 1;
+  std::size_t first = 0;
+  for (const auto& part : parts) {
+    while (first < others.size() && others[first].interval.end <= part.interval.begin) ++first;
+    auto last = first;
+    while (last < others.size() && others[last].interval.begin < part.interval.end) ++last;
+    most = std::max(most, static_cast<std::int64_t>(last - first));
+  }
+  return most;
+}
+
 }  // namespace
 
 int Hop::terms() const {
@@ -140,18 +153,20 @@ std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinat
 }
 
 int most_peers(const Hop& hop) {
-  auto changing = hop.term_dims;
+  const auto& layout = hop.from.layout();
+  const std::vector<int> any(static_cast<std::size_t>(layout.ndim()), -1);
+  std::int64_t receive = hop.terms();
+  std::int64_t send = 1;
   for (std::size_t k = 0; k < hop.from.shape().size(); ++k) {
-    const auto& from = hop.from.split(k);
-    const auto& to = hop.to.split(k);
-    if (from.mesh_dims == to.mesh_dims && from.boundaries == to.boundaries) continue;
-    changing.insert(changing.end(), from.mesh_dims.begin(), from.mesh_dims.end());
-    changing.insert(changing.end(), to.mesh_dims.begin(), to.mesh_dims.end());
+    const Interval all{0, hop.from.shape()[k]};
+    const auto from = parts_meeting(hop.from.split(k), all, any);
+    const auto to = parts_meeting(hop.to.split(k), all, any);
+    receive *= most_meeting(to, from);
+    send *= most_meeting(from, to);
   }
-  int result = 1;
-  for (int d = 0; d < hop.from.layout().ndim(); ++d)
-    if (lists(changing, d)) result *= hop.from.layout().shape()[at(d)];
-  return result;
+  for (int d = 0; d < layout.ndim(); ++d)
+    if (!stays(hop, d) && !hop.to.placements()[at(d)].is_shard()) send *= layout.shape()[at(d)];
+  return static_cast<int>(std::clamp<std::int64_t>(std::max(receive, send), 1, layout.size()));
 }
 
 bool communicates(const Hop& hop) {

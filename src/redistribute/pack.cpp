@@ -37,7 +37,7 @@ void copy_across(const Execution& execution, const ArrayRef& source, const Array
   const auto arrived = memory_with<To>(destination, strides);
   if (packed.data() != source.data)
     copy(execution, {source, {packed.data(), source.type, source.extents, strides, From}});
-  finish_host(execution.instance<MemorySpace::host>());
+  finish_host(execution);
   const auto device = execution.instance<MemorySpace::device>();
   Kokkos::deep_copy(device, arrived, packed);
   device.fence("tessera::detail::copy: before scratch is freed or the host goes on");

@@ -60,7 +60,7 @@ bool PhaseRun::send_chunks(const Execution& execution, Lanes& lanes) {
     if (auto* const slot = lanes.next(stream.lane)) {
       const auto chunk = stream.next_chunk();
       copy(execution, {chunk, in_slot(slot, chunk)});
-      finish_host(execution.instance<MemorySpace::host>());
+      finish_host(execution);
       lanes.publish(stream.lane);
       ++stream.next;
       has_moved = true;
@@ -81,7 +81,7 @@ bool PhaseRun::receive_chunks(const Execution& execution, Lanes& lanes) {
     if (const auto* const slot = lanes.take(stream.lane)) {
       const auto chunk = stream.next_chunk();
       copy(execution, {in_slot(slot, chunk), chunk, stream.stores});
-      finish_host(execution.instance<MemorySpace::host>());
+      finish_host(execution);
       lanes.release(stream.lane);
       ++stream.next;
       has_moved = true;
@@ -103,7 +103,7 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
       const auto box = reduction.cut.chunk(reduction.next);
       reduce(execution, reduction.op, operands_, reduction.destination.part(box.offset, box.shape),
              reduction.divisor, reduction.stores);
-      finish_host(execution.instance<MemorySpace::host>());
+      finish_host(execution);
       for (const auto& term : terms_of(reduction))
         if (term.lane >= 0) lanes->release(term.lane);
       ++reduction.next;

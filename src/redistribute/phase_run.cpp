@@ -26,15 +26,17 @@ ArrayRef part(const ArrayRef& array, const Box& piece, const Box& box, WireOrder
 }
 
 Stores stores_for(const ArrayRef& destination) {
-  const bool is_large = destination.space == MemorySpace::host && destination.bytes() >= streaming_bytes;
+  const bool is_large =
+      destination.space == MemorySpace::host && destination.bytes() >= streaming_bytes;
   return is_large ? Stores::streaming : Stores::cached;
 }
 
-/// Sends start with the next higher rank, so that not all begin with the same peer.
+/// Sends start with the next higher rank, so that not all begin with the same peer. Expects
+/// different peers.
 template <class Blocks>
 void rotate(Blocks begin, Blocks end, int mesh_rank) {
   const auto peer = [](const auto& block) { return block.peer; };
-  std::ranges::stable_sort(begin, end, {}, peer);
+  std::ranges::sort(begin, end, {}, peer);
   std::rotate(begin, std::ranges::upper_bound(begin, end, mesh_rank, {}, peer), end);
 }
 
@@ -108,8 +110,8 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
     if (block.term == 0) {
       const auto to = part(destination, phase.destination, block.box, order);
       const Cut cut(to.extents, to.type.size, sizes_.term);
-      reductions_.push_back({to, cut, stores_for(destination), terms_.size(), 0, plan.reduce_op(),
-                             plan.divisor()});
+      reductions_.push_back(
+          {to, cut, stores_for(destination), terms_.size(), 0, plan.reduce_op(), plan.divisor()});
     }
     auto& reduction = reductions_.back();
     ++reduction.terms;

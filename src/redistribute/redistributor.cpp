@@ -166,6 +166,7 @@ struct PlanCache {
   std::shared_ptr<Scratch> scratch = std::make_shared<Scratch>();
   std::vector<std::shared_ptr<Scratch>> spare_scratch;
   Recycler recycler;
+  CostModel cost_model;
 };
 
 bool matches(const RedistributePlan& plan, const DTensorSpec& source, const DTensorSpec& target,
@@ -181,8 +182,9 @@ struct Found {
 };
 
 Found find_or_make(PlanCache& cache, const DeviceMesh& mesh, const DTensorSpec& source,
-                   const DTensorSpec& target, ElementType type, const RedistributeOptions& options,
+                   const DTensorSpec& target, ElementType type, RedistributeOptions options,
                    const char* function) {
+  if (options.cost_model == CostModel()) options.cost_model = cache.cost_model;
   const auto [begin, end] = cache.plans.equal_range(plan_hash(source, target, type, options));
   for (auto entry = begin; entry != end; ++entry)
     if (matches(entry->second.plan(), source, target, type, options)) return {entry->second, false};
@@ -200,6 +202,10 @@ void keep(PlanCache& cache, const Redistributor& redistributor) {
 }
 
 }  // namespace
+
+void set_cost_model(const DeviceMesh& mesh, const CostModel& model) {
+  mesh.attachment<PlanCache>().cost_model = model;
+}
 
 Recycler& recycler(const DeviceMesh& mesh) {
   return mesh.attachment<PlanCache>().recycler;

@@ -69,7 +69,7 @@ void reduce_by_slabs(const Execution& execution, ReduceOp op, std::span<const Ar
     copy(execution, turns);
     run_reduction(execution, op, parts, slab, divisor);
   }
-  finish_host(execution.instance<MemorySpace::host>());
+  finish_host(execution);
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ bool uses_window(std::span<const BoundPlan> plans, const CommunicatorState& stat
 /// The same on all ranks: of plans and of what the ranks of the communicator share.
 ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const CommunicatorState& state) {
   ChunkSizes sizes;
-  for (const auto& bound : plans) sizes.message = std::min(sizes.message, bound.plan.message_bytes());
+  for (const auto& bound : plans)
+    sizes.message = std::min(sizes.message, bound.plan.message_bytes());
   sizes.message /= static_cast<std::int64_t>(plans.size());
   sizes.term = sizes.message;
   if (uses_window(plans, state)) sizes.term = std::min(sizes.term, state.smallest_slot);
@@ -66,7 +67,8 @@ void Run::open_lanes() {
   for (const auto& bound : plans_)
     for (const auto& step : bound.steps)
       for (const auto& phase : step.phases) {
-        if (std::ranges::any_of(phase.receive, [&](const Block& b) { return lane_of(b) >= 0; })) begin();
+        if (std::ranges::any_of(phase.receive, [&](const Block& b) { return lane_of(b) >= 0; }))
+          begin();
         for (const auto& block : phase.send)
           if (const int lane = lane_of(block); lane >= 0) {
             begin();
@@ -77,7 +79,9 @@ void Run::open_lanes() {
 
 void Run::begin_phase() {
   const auto& state = group_.communicator.state();
-  const auto communicates = [&](const BoundPlan& bound) { return bound.steps[number_.step].communicates; };
+  const auto communicates = [&](const BoundPlan& bound) {
+    return bound.steps[number_.step].communicates;
+  };
   if (number_.phase == 0 && std::ranges::any_of(plans_, communicates))
     exchange_.emplace(group_.communicator, TraceKind::exchange, operation_, group_.size());
   auto sizes = chunk_sizes(plans_, state);
@@ -104,7 +108,7 @@ void Run::begin_round() {
   auto& phase = scratch_.phase;
   is_in_round_ = phase.begin_round(execution_);
   if (!is_in_round_) return;
-  finish_host(execution_.instance<MemorySpace::host>());
+  finish_host(execution_);
   for (const auto& message : phase.incoming())
     exchange_->receive(message.data, message.bytes, peers_.rank(message.peer));
   for (const auto& message : phase.outgoing())

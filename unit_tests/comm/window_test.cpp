@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The protocol of the window over plain memory, with threads as ranks where more than one is needed.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -26,8 +27,8 @@ class Node {
     auto size = memory_.size();
     std::align(128, static_cast<std::size_t>(shape_.bytes()), begin, size);
     for (int rank = 0; rank < ranks; ++rank)
-      windows_.push_back(std::make_unique<SharedWindow>(
-          Window(static_cast<std::byte*>(begin), shape_, rank)));
+      windows_.push_back(
+          std::make_unique<SharedWindow>(Window(static_cast<std::byte*>(begin), shape_, rank)));
   }
 
   SharedWindow& of(int rank) { return *windows_[static_cast<std::size_t>(rank)]; }
@@ -148,41 +149,42 @@ TEST(Window, reader_that_fails_gives_back_what_it_holds) {
   EXPECT_TRUE(writer.is_read());
 }
 
-/// One rank of a program in which all send numbers to all, again and again; now and then some give
-/// up in the middle.
+/// One rank of a program in which all send numbers to all, again and again; in some rounds all leave
+/// once they have sent what fits, whoever has read it.
 void exchange_all(Node& node, int ranks, int rank, int rounds, std::vector<std::string>& wrong) {
   for (int round = 0; round < rounds; ++round) {
     Lanes lanes(node.of(rank), 2 * static_cast<std::uint64_t>(round + 1));
     std::mt19937 generator(static_cast<unsigned>(round));
     const int chunks = static_cast<int>(generator() % 7);
-    const bool all_give_up = generator() % 8 == 0;
-    const int enough = all_give_up ? chunks / 2 : chunks;
+    const bool all_leave = generator() % 8 == 0;
+    const int to_send = all_leave ? std::min(chunks, WindowShape::slots) : chunks;
     std::vector<int> sent(static_cast<std::size_t>(ranks)), received(sent);
     for (int peer = 0; peer < ranks; ++peer)
       if (peer != rank) lanes.open(peer);
-    for (int left = 2 * (ranks - 1) * enough; left > 0; std::this_thread::yield())
+    int left = (ranks - 1) * (to_send + (all_leave ? 0 : chunks));
+    for (; left > 0; std::this_thread::yield())
       for (int peer = 0; peer < ranks; ++peer) {
         if (peer == rank) continue;
         auto& next = sent[static_cast<std::size_t>(peer)];
-        auto* const slot = next < chunks ? lanes.next(peer) : nullptr;
+        auto* const slot = next < to_send ? lanes.next(peer) : nullptr;
         if (slot != nullptr) {
-          const int value = 1000 * rank + next;
+          const int value = 1000 * rank + next++;
           std::memcpy(slot, &value, sizeof value);
           std::memcpy(slot + lanes.slot_bytes() - sizeof value, &value, sizeof value);
           lanes.publish(peer);
-          if (next++ < enough) --left;
+          --left;
         }
         auto& expected = received[static_cast<std::size_t>(peer)];
-        const auto* const got = expected < enough ? lanes.take(peer) : nullptr;
+        const auto* const got = expected < to_send ? lanes.take(peer) : nullptr;
         if (got == nullptr) continue;
         const int value = 1000 * peer + expected++;
         if (value_at(got) != value || value_at(got + lanes.slot_bytes() - sizeof value) != value)
           wrong[static_cast<std::size_t>(rank)] = "round " + std::to_string(round);
         lanes.release(peer);
-        --left;
+        if (!all_leave) --left;
       }
     lanes.close();
-    while (!all_give_up && !lanes.is_read()) std::this_thread::yield();
+    while (!all_leave && !lanes.is_read()) std::this_thread::yield();
   }
 }
 

@@ -205,7 +205,7 @@ TEST(CopyBatch, moves_the_same_bytes_by_words_that_are_never_misaligned) {
     if (pair.source.ref().size() == 0) continue;
     const auto expected = pair.expected();
 
-    const auto loop = detail::copy_loop(pair.source.ref(), pair.destination.ref());
+    const auto loop = detail::copy_loop({pair.source.ref(), pair.destination.ref()});
     const int word = detail::word_bytes(loop);
     ++used[static_cast<std::size_t>(word)];
     if (word == 1) run_batch<1>(loop);
@@ -228,7 +228,8 @@ TEST(CopyBatch, finds_the_part_of_each_index) {
     pairs.emplace_back(generator, Extents{3, 1 + k}, opaque(3));
     expected.push_back(pairs.back().expected());
   }
-  for (auto& pair : pairs) batch.add(detail::copy_loop(pair.source.ref(), pair.destination.ref()));
+  for (auto& pair : pairs)
+    batch.add(detail::copy_loop({pair.source.ref(), pair.destination.ref()}));
 
   for (std::int64_t i = 0; i < batch.items(); ++i) batch(i);
 

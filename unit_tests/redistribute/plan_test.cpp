@@ -167,6 +167,48 @@ TEST(Plan, on_64x64_ranks_takes_less_than_a_millisecond_and_lists_peers_alone) {
   EXPECT_LE(blocks, 2u * 64 * 2);
 }
 
+TEST(Plan, of_three_mesh_dims_at_once_is_one_exchange) {  // R14
+  EXPECT_EQ(exchanges({2, 2, 2}, {8, 8, 8}, "S(0), S(0), S(0)", "S(1), S(1), S(1)"), 1);
+}
+
+TEST(Plan, tiny_messages_to_many_ranks_go_by_one_mesh_dim_after_another) {
+  EXPECT_EQ(exchanges({32, 32}, {1024, 1024}, "S(0), S(0)", "S(1), S(1)"), 2);
+  EXPECT_EQ(exchanges({32, 32}, {32768, 32768}, "S(0), S(0)", "S(1), S(1)"), 1);
+  EXPECT_EQ(exchanges({4, 4}, {16, 16}, "S(0), S(0)", "S(1), S(1)"), 1);
+}
+
+TEST(Plan, cost_model_decides_between_ways) {
+  const MeshLayout layout({4});
+  const DTensorSpec from(layout, {Partial()}, {64, 64});
+  const DTensorSpec to(layout, {Replicate()}, {64, 64});
+  const auto phases = [&](const CostModel& model) {
+    return make_plan(from, to, float64, {.cost_model = model}).steps(0).front().phases.size();
+  };
+
+  EXPECT_EQ(phases({.seconds_per_message = 1}), 1U);
+  EXPECT_EQ(phases({.seconds_per_message = 1e-12}), 2U);
+}
+
+TEST(Plan, messages_respect_the_limit_of_extra_memory) {
+  const MeshLayout layout({8});
+  const DTensorSpec from(layout, {Shard(0)}, {1000, 1000});
+  const DTensorSpec to(layout, {Shard(1)}, {1000, 1000});
+
+  const auto tight = make_plan(from, to, float64, {.extra_memory = 100'000});
+
+  EXPECT_LE(tight.message_bytes() * 2 * 7, 100'000);
+  EXPECT_LE(tight.cost().extra_memory, 100'000);
+  EXPECT_GT(make_plan(from, to, float64).message_bytes(), 1'000'000);
+  EXPECT_EQ(make_plan(from, to, float64, {.extra_memory = 1}).message_bytes(), 8);
+}
+
+TEST(Plan, of_many_ranks_has_few_peers_where_a_mesh_dim_moves) {
+  const auto text = plan({64, 64}, {1000, 999, 512}, "S(0), S(1)", "S(1), S(2)").explain();
+
+  EXPECT_NE(text.find("63 peers"), std::string::npos) << text;
+  EXPECT_EQ(exchanges({64, 64}, {1000, 999, 512}, "S(0), S(1)", "S(1), S(2)"), 1);
+}
+
 TEST(Plan, refuses_other_shapes_other_meshes_and_ops_without_meaning) {
   const MeshLayout layout(std::vector<int>{4});
   const DTensorSpec rows(layout, {Shard(0)}, {8, 8});
@@ -186,6 +228,13 @@ TEST(Plan, explains_itself_in_words) {
 
   EXPECT_NE(text.find("(4096, 64) on (4) as P(sum) -> R: 1 exchange"), std::string::npos) << text;
   EXPECT_NE(text.find("4 terms of sum"), std::string::npos) << text;
+}
+
+TEST(Plan, explains_bytes_beside_the_least_that_are_needed) {
+  const auto text = plan({4}, {8, 8}, "S(0)", "S(1)").explain();
+
+  EXPECT_NE(text.find("busiest rank receives 96 bytes, at least 96 are needed"), std::string::npos)
+      << text;
 }
 
 }  // namespace

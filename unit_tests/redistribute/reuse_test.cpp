@@ -4,6 +4,7 @@
 // Memory and fences of repeated executions, as Kokkos' tools interface sees them.
 #include <gtest/gtest.h>
 
+#include <tessera/redistribute/calibrate.hpp>
 #include <tessera/redistribute/plan.hpp>
 #include <tessera/redistribute/redistribute.hpp>
 #include <tessera/redistribute/redistributor.hpp>
@@ -120,6 +121,20 @@ TEST(Reuse, with_an_instance_results_are_fresh) {
   redistribute(exec, source, {Shard(1)});
 
   EXPECT_EQ(allocations, 1);
+}
+
+TEST(Calibrate, gives_every_rank_the_same_model_and_later_plans_are_made_by_it) {
+  const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
+
+  const auto model = calibrate(mesh);
+
+  EXPECT_GT(model.seconds_per_message, 0);
+  EXPECT_GT(model.seconds_per_byte, 0);
+  EXPECT_GT(model.seconds_per_reduced_byte, 0);
+  for (const auto& other : all_gather_value(mesh.group(), model, TraceKind::metadata, "test"))
+    EXPECT_EQ(other, model);
+  const auto source = iota<Matrix>(mesh, {Shard(0)}, {30, 40});
+  EXPECT_EQ(redistribute(source, {Shard(1)}).shape(), source.shape());
 }
 
 }  // namespace

@@ -9,6 +9,15 @@ namespace tessera {
 /// In which order the elements of a block follow one another on their way.
 enum class WireOrder : std::uint8_t { last_dim_fastest, first_dim_fastest };
 
+/// What plans are compared by, for the busiest rank. calibrate() measures it.
+struct CostModel {
+  double seconds_per_message = 1e-6;
+  double seconds_per_byte = 1.0 / 4e9;           ///< received
+  double seconds_per_reduced_byte = 0.25 / 4e9;  ///< of operands
+
+  friend constexpr bool operator==(const CostModel&, const CostModel&) = default;
+};
+
 /// How a redistribution may be done. The same on every rank, unless said otherwise.
 struct RedistributeOptions {
   /// Reductions may combine terms in any order; by default one fixed tree gives the same bits
@@ -20,6 +29,8 @@ struct RedistributeOptions {
   /// Most bytes that a rank may need for messages besides source and destination; what does not fit
   /// is sent in turns. 0: 64 MiB and an eighth of the largest piece.
   std::int64_t extra_memory = 0;
+  /// By default that of calibrate(), if it was called on the mesh.
+  CostModel cost_model = {};
   /// The values of the source are not needed any more: where shapes allow, the result of
   /// redistribute() has the source's memory (all-reduces, and pieces that stay as they are). May
   /// differ between ranks.

@@ -102,6 +102,9 @@ struct Pieces {
 void run_together(const Execution& execution, std::span<const Redistributor> redistributors,
                   std::span<const Pieces> pieces, const char* operation);
 
+/// The model of plans that are made for this mesh from now on.
+void set_cost_model(const DeviceMesh& mesh, const CostModel& model);
+
 /// The results that redistribute() may give out again.
 Recycler& recycler(const DeviceMesh& mesh);
 /// Scratch that nobody else uses: the mesh keeps it when it is given back.

@@ -47,7 +47,7 @@ std::vector<Block> blocks_to_receive(const Hop& hop, std::span<const int> coordi
 /// What other ranks fetch from the rank at `coordinate`.
 std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinate);
 
-/// No rank has more peers to send to, or to receive from.
+/// No rank has more ranks to send to, or to receive from, itself included.
 int most_peers(const Hop& hop);
 
 /// Some rank fetches something from another one. The same answer on every rank.

@@ -37,21 +37,31 @@ using LaunchPolicy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>
 
 /// Waits for kernels on the host where they may still run after their launch: in no backend but
 /// HPX.
-inline void finish_host(const Kokkos::DefaultHostExecutionSpace& instance) {
-  if (std::string_view(instance.name()) == "HPX")
-    instance.fence("tessera::detail: before work on the calling thread");
+inline void finish_host(const Execution& execution) {
+  static const bool is_asynchronous =
+      std::string_view(Kokkos::DefaultHostExecutionSpace::name()) == "HPX";
+  if (is_asynchronous)
+    execution.instance<MemorySpace::host>().fence("tessera::detail: before the host goes on");
+}
+
+/// Before work on host memory by the calling thread: what a device may do to that memory, and
+/// kernels on the host, are done.
+inline void begin_on_host(const Execution& execution) {
+  if constexpr (has_device)
+    execution.instance<MemorySpace::device>().fence("tessera::detail: before work on host memory");
+  finish_host(execution);
 }
 
 /// functor(i) for all i in [0, items), on host memory of `bytes` bytes.
 template <class Functor>
 void launch_on_host(const Execution& execution, const char* label, std::int64_t items,
                     std::int64_t bytes, const Functor& functor) {
-  const auto instance = host_instance(execution);
   if (bytes >= serial_bytes && items > 1) {
-    Kokkos::parallel_for(label, LaunchPolicy<Kokkos::DefaultHostExecutionSpace>(instance, 0, items),
-                         functor);
+    Kokkos::parallel_for(
+        label, LaunchPolicy<Kokkos::DefaultHostExecutionSpace>(host_instance(execution), 0, items),
+        functor);
   } else {
-    finish_host(instance);
+    begin_on_host(execution);
     for (std::int64_t i = 0; i < items; ++i) functor(i);
   }
 }

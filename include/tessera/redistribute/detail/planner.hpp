@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <tessera/redistribute/detail/plan_data.hpp>
+
+namespace tessera::detail {
+
+/// What happens along the mesh dims that are Partial before or after. All lists ascend.
+struct PartialDims {
+  std::vector<int> reduced;     ///< Partial before, not the same Partial after
+  std::vector<int> made;        ///< Partial after, not the same Partial before
+  std::vector<int> first_only;  ///< of `made`: only coordinate 0 holds the value
+};
+
+PartialDims partial_dims(const Placements& source, const Placements& target);
+
+/// The distribution that data must reach: the target, but along new Partial mesh dims that were
+/// sharded each rank keeps its share.
+DTensorSpec reached(const DTensorSpec& source, const DTensorSpec& target, const PartialDims& dims);
+
+/// The cheapest way from `source` to `goal`, see reached(), by the cost model of the options.
+///
+/// Candidates: one direct exchange, or one for each mesh dim where peers are many and messages tiny;
+/// with Partials, terms reduced where they are needed, or in shares that are gathered afterwards.
+std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& goal,
+                                       const PartialDims& dims, ElementType type,
+                                       const RedistributeOptions& options);
+
+double largest_piece_bytes(const DTensorSpec& spec, ElementType type);
+
+/// Bytes that a rank may need besides source and target.
+double memory_limit(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
+                    const RedistributeOptions& options);
+
+}  // namespace tessera::detail

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "case.hpp"
+
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+namespace tessera::perf {
+
+namespace {
+
+const Placement s0 = Shard(0);
+const Placement s1 = Shard(1);
+const Placement s2 = Shard(2);
+const Placement whole = Replicate();
+const Placement terms = Partial();
+
+struct Transition {
+  Placement source;
+  Placement target;
+};
+
+std::string short_name(const Placement& placement) {
+  if (placement.is_shard()) return fmt::format("S{}", placement.dim());
+  return placement.is_partial() ? "P" : "R";
+}
+
+std::vector<Transition> transitions() {
+  return {{s0, s1},    {s1, s0},    {s0, whole}, {s1, whole},
+          {whole, s0}, {terms, s0}, {terms, s1}, {terms, whole}};
+}
+
+std::vector<Case> cases(const std::vector<Transition>& transitions,
+                        const std::vector<Extents>& shapes) {
+  std::vector<Case> result;
+  for (const auto& [source, target] : transitions)
+    for (const auto& shape : shapes) result.push_back({source, target, shape});
+  return result;
+}
+
+std::vector<Case> cube_cases(std::int64_t extent) {
+  return cases({{s0, s1}, {s0, s2}, {s2, s0}, {s1, s2}, {s2, s1}}, {{extent, extent, extent}});
+}
+
+std::vector<Case> joined(std::vector<Case> first, const std::vector<Case>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+std::vector<Box> boxes(const Placement& placement, const Extents& shape, int ranks) {
+  const auto held = placement.is_partial() ? Placement(Replicate()) : placement;
+  const DTensorSpec spec(MeshLayout({ranks}), {held}, shape);
+  std::vector<Box> result;
+  for (int rank = 0; rank < ranks; ++rank) result.push_back(spec.piece(std::vector{rank}));
+  return result;
+}
+
+}  // namespace
+
+std::string Case::name() const {
+  return fmt::format("{}->{}/{}", short_name(source), short_name(target), fmt::join(shape, "x"));
+}
+
+std::vector<Case> all_cases() {
+  const std::vector<Extents> even = {{16, 32},     {64, 64},     {128, 256},  {512, 512},
+                                     {1024, 2048}, {4096, 4096}, {8192, 8192}};
+  const auto uneven = cases({{s0, s1}, {s1, s0}}, {{4099, 4093}});
+  return joined(joined(cases(transitions(), even), uneven), cube_cases(256));
+}
+
+std::vector<Case> brief_cases() {
+  const std::vector<Extents> shapes = {{16, 32}, {67, 61}, {512, 400}};
+  return joined(cases(transitions(), shapes), cube_cases(13));
+}
+
+bool Geometry::is_even() const {
+  const auto size = intersect(source.front(), target.front()).size();
+  return std::ranges::all_of(source, [&](const Box& from) {
+    return std::ranges::all_of(target,
+                               [&](const Box& to) { return intersect(from, to).size() == size; });
+  });
+}
+
+Geometry geometry_of(const Case& test_case, int rank, int ranks) {
+  return {rank, test_case.shape, boxes(test_case.source, test_case.shape, ranks),
+          boxes(test_case.target, test_case.shape, ranks), test_case.source.is_partial()};
+}
+
+std::int64_t memory_needed(const Case& test_case, int ranks) {
+  const auto whole_bytes = test_case.bytes() * ranks;
+  if (test_case.source.is_partial()) return 7 * whole_bytes;
+  const auto held = [&](const Placement& p) {
+    return p.is_shard() ? test_case.bytes() : whole_bytes;
+  };
+  return 2 * held(test_case.source) + 4 * held(test_case.target);
+}
+
+}  // namespace tessera::perf

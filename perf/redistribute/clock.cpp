@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "clock.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+#include <unistd.h>
+
+#include <benchmark/benchmark.h>
+
+#include "waits.hpp"
+#include "workspace.hpp"
+
+namespace tessera::perf {
+
+namespace {
+
+double seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Twice the largest cache; 64 MiB where the system does not say how large that is.
+std::int64_t bytes_to_evict() {
+  constexpr std::int64_t at_least = std::int64_t{64} << 20;
+  return std::max(at_least, 2 * std::int64_t{sysconf(_SC_LEVEL3_CACHE_SIZE)});
+}
+
+}  // namespace
+
+void barrier() {
+  MPI_Request request;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  wait_all({&request, 1}, Waits::yielding);
+}
+
+Span time_calls(const std::function<void()>& run, int calls) {
+  barrier();
+  const double start = seconds();
+  for (int i = 0; i < calls; ++i) run();
+  const double end = seconds();
+  const double last_end = reduced(end, MPI_MAX);
+  const double first_start = reduced(start, MPI_MIN);
+  const double ranks = reduced(1, MPI_SUM);
+  return {last_end - first_start, reduced(end - start, MPI_SUM) / ranks};
+}
+
+// Each rank reads its share: it leaves its own caches, and all together the common one. Pages that
+// were never written would all be the same one.
+void evict_caches(int ranks) {
+  static const auto count = bytes_to_evict() / std::int64_t{sizeof(double)} / ranks;
+  static Buffer buffer;
+  static const double* const data = std::fill_n(buffer.at_least(count), count, 1.0) - count;
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; i += 8) sum += data[i];
+  benchmark::DoNotOptimize(sum);
+}
+
+}  // namespace tessera::perf

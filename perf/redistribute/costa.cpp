@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+// COSTA moves matrices between layouts that every rank describes.
+#include <memory>
+
+#include <costa/grid2grid/transform.hpp>
+#include <costa/layout.hpp>
+
+#include "variant.hpp"
+
+namespace tessera::perf {
+
+namespace {
+
+using Layout = costa::grid_layout<double>;
+
+/// Positions where pieces begin and end along a dim.
+std::vector<int> cuts(const std::vector<Box>& pieces, std::size_t dim) {
+  std::vector<int> result = {0};
+  for (const auto& piece : pieces)
+    if (!piece.is_empty() && piece.interval(dim).end > result.back())
+      result.push_back(static_cast<int>(piece.interval(dim).end));
+  return result;
+}
+
+Layout layout(const std::vector<Box>& pieces, std::size_t self, double* data) {
+  const auto rows = cuts(pieces, 0);
+  const auto columns = cuts(pieces, 1);
+  std::vector<int> owners;
+  std::vector<costa::block_t> mine;
+  for (std::size_t rank = 0; rank < pieces.size(); ++rank) {
+    if (pieces[rank].is_empty()) continue;
+    const auto part = static_cast<int>(owners.size());
+    owners.push_back(static_cast<int>(rank));
+    if (rank == self)
+      mine.push_back({data, static_cast<int>(pieces[rank].shape[1]), rows.size() > 2 ? part : 0,
+                      columns.size() > 2 ? part : 0});
+  }
+  return costa::custom_layout<double>(
+      static_cast<int>(rows.size()) - 1, static_cast<int>(columns.size()) - 1, rows.data(),
+      columns.data(), owners.data(), static_cast<int>(mine.size()), mine.data(), 'R');
+}
+
+}  // namespace
+
+std::vector<Variant> costa_variants(const Case& test_case, const Geometry& geometry) {
+  if (!test_case.source.is_shard() || !test_case.target.is_shard() || test_case.shape.size() != 2)
+    return {};
+  return {variant("costa", Kind::peer, [geometry](const Workspace& workspace) {
+    const auto from =
+        std::make_shared<Layout>(layout(geometry.source, geometry.self(), workspace.source));
+    const auto to =
+        std::make_shared<Layout>(layout(geometry.target, geometry.self(), workspace.target));
+    return [from, to] { costa::transform<double>(*from, *to, MPI_COMM_WORLD); };
+  })};
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "variant.hpp"
+
+namespace tessera::perf {
+
+struct Timed {
+  std::string name;
+  Kind kind;
+  std::vector<double> seconds;  ///< per call, by round; the same on every rank
+
+  double median() const;
+};
+
+struct Measured {
+  Case test_case;
+  std::vector<Timed> variants;
+};
+
+/// Runs all variants of a case one after another, `rounds` times, each time beginning with another
+/// one. Small tensors are moved many times in a row and stay in cache; before a larger one moves,
+/// nothing is in cache.
+///
+/// Collective. Errors: Error, on every rank, where a variant's result is wrong before or after.
+Measured measure(const Case& test_case, const DeviceMesh& mesh, int rounds);
+
+}  // namespace tessera::perf

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "variant.hpp"
+
+namespace tessera::perf {
+
+std::vector<Variant> costa_variants(const Case& /*test_case*/, const Geometry& /*geometry*/) {
+  return {};
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+
+namespace tessera::perf {
+
+/// One line per case: medians in ms, and what redistribute is of the best of each class of others.
+std::string table(const std::vector<Measured>& measured);
+
+}  // namespace tessera::perf

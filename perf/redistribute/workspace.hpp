@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <variant>
+
+#include "case.hpp"
+
+namespace tessera::perf {
+
+/// Memory that grows on demand and is kept.
+class Buffer {
+ public:
+  /// Not initialised; what was there before is lost if it has to grow.
+  double* at_least(std::int64_t count);
+
+ private:
+  struct Free {
+    void operator()(double* data) const { std::free(data); }
+  };
+
+  std::unique_ptr<double, Free> data_;
+  std::int64_t size_ = 0;
+};
+
+template <class View>
+struct Tensors {
+  DTensor<View> source;
+  DTensor<View> target;
+};
+
+using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+using Cube = Kokkos::View<double***, Kokkos::LayoutRight, Kokkos::HostSpace>;
+
+/// The memory of a case on this rank. All variants read one source, most write one target, and the
+/// rivals share their buffers.
+struct Workspace {
+  std::variant<Tensors<Matrix>, Tensors<Cube>> tensors;
+  double* source = nullptr;
+  double* target = nullptr;
+  Buffer outgoing = {};
+  Buffer incoming = {};
+};
+
+Workspace make_workspace(const Case& test_case, const DeviceMesh& mesh);
+
+}  // namespace tessera::perf

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include <tessera/redistribute/detail/planner.hpp>
+
+namespace tessera::detail {
+
+namespace {
+
+constexpr std::int64_t default_extra_memory = std::int64_t{64} << 20;
+constexpr int least_peers_for_stages = 64;
+constexpr double least_gain = 0.5;
+
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
+}
+
+bool contains(const std::vector<int>& mesh_dims, int mesh_dim) {
+  return std::ranges::find(mesh_dims, mesh_dim) != mesh_dims.end();
+}
+
+/// Coordinate 0 alone holds the value; the others hold the identity.
+bool keeps_on_first(ReduceOp op) {
+  return op != ReduceOp::min && op != ReduceOp::max && op != ReduceOp::avg;
+}
+
+/// `spec` with `mesh_dims`, until now unsharded, splitting `tensor_dim` after all others.
+DTensorSpec split_further(const DTensorSpec& spec, int tensor_dim,
+                          const std::vector<int>& mesh_dims) {
+  const auto& placements = spec.placements();
+  std::vector<Placement> result(placements.begin(), placements.end());
+  std::vector<int> positions;
+  for (int d = 0; d < std::ssize(placements); ++d)
+    positions.push_back(placements.split_position(d));
+  auto boundaries = spec.boundaries();
+  auto& list = boundaries[at(tensor_dim)];
+  int position = static_cast<int>(spec.split(at(tensor_dim)).mesh_dims.size());
+  for (const int d : mesh_dims) {
+    result[at(d)] = Shard(tensor_dim);
+    positions[at(d)] = position++;
+    std::vector<std::int64_t> finer;
+    const int size = spec.layout().shape()[at(d)];
+    for (std::size_t i = 0; i + 1 < list.size(); ++i)
+      for (int child = 0; child < size; ++child)
+        finer.push_back(chunk({list[i], list[i + 1]}, size, child).begin);
+    if (!list.empty()) finer.push_back(list.back());
+    list = std::move(finer);
+  }
+  return DTensorSpec(spec.layout(), Placements(std::move(result), std::move(positions)),
+                     spec.shape(), std::move(boundaries), "make_plan");
+}
+
+DTensorSpec replicated_along(const DTensorSpec& spec, const std::vector<int>& mesh_dims) {
+  const auto& placements = spec.placements();
+  std::vector<Placement> result(placements.begin(), placements.end());
+  std::vector<int> positions;
+  for (int d = 0; d < std::ssize(placements); ++d)
+    positions.push_back(placements.split_position(d));
+  for (const int d : mesh_dims) result[at(d)] = Replicate();
+  return DTensorSpec(spec.layout(), Placements(std::move(result), std::move(positions)),
+                     spec.shape(), spec.boundaries(), "make_plan");
+}
+
+/// Ways to reduce: straight into the target pieces, or into shares along one tensor dim that are
+/// gathered afterwards.
+struct Reduction {
+  std::optional<DTensorSpec> shares;
+  double seconds;
+};
+
+double seconds_of(const CostModel& model, int terms, double piece_bytes, double gathered_bytes,
+                  int messages) {
+  return (piece_bytes * (terms - 1) + gathered_bytes) * model.seconds_per_byte +
+         piece_bytes * terms * model.seconds_per_reduced_byte +
+         messages * model.seconds_per_message;
+}
+
+/// Nothing but the reduced mesh dims changes: scatter and gather together are one all-reduce or
+/// reduce-scatter.
+bool is_one_reduction(const DTensorSpec& source, const DTensorSpec& goal,
+                      const std::vector<int>& reduced) {
+  for (int d = 0; d < source.layout().ndim(); ++d)
+    if (!contains(reduced, d) && source.placements()[at(d)] != goal.placements()[at(d)])
+      return false;
+  return true;
+}
+
+Reduction cheapest_reduction(const DTensorSpec& source, const DTensorSpec& goal,
+                             const std::vector<int>& reduced, int terms, ElementType type,
+                             const RedistributeOptions& options) {
+  const double goal_bytes = largest_piece_bytes(goal, type);
+  const auto seconds_for = [&](double piece_bytes, double gathered_bytes, int messages) {
+    return seconds_of(options.cost_model, terms, piece_bytes, gathered_bytes, messages);
+  };
+  Reduction best{{}, seconds_for(goal_bytes, 0.0, terms - 1)};
+  const auto whole = replicated_along(source, reduced);
+  const bool is_in_place = is_one_reduction(source, goal, reduced);
+  for (int i = 0; i < source.tensor_dims(); ++i) {
+    // The slowest dim on the wire first: its shares are contiguous.
+    const bool is_last_fastest = options.wire_order == WireOrder::last_dim_fastest;
+    const int k = is_last_fastest ? i : source.tensor_dims() - 1 - i;
+    auto shares = split_further(whole, k, reduced);
+    const double share_bytes = largest_piece_bytes(shares, type);
+    if (!is_in_place && share_bytes > memory_limit(source, goal, type, options)) continue;
+    const double gathered_bytes = std::max(goal_bytes - share_bytes, 0.0);
+    const double seconds = seconds_for(share_bytes, gathered_bytes, 2 * (terms - 1));
+    if (seconds < best.seconds) best = {std::move(shares), seconds};
+  }
+  return best;
+}
+
+std::int64_t divisor_of(const DTensorSpec& source, const std::vector<int>& reduced) {
+  std::int64_t divisor = 1;
+  for (const int d : reduced)
+    if (source.placements()[at(d)].is_partial(ReduceOp::avg))
+      divisor *= source.layout().shape()[at(d)];
+  return divisor;
+}
+
+/// Sum and avg fold alike; the division comes at the end.
+ReduceOp fold_op(ReduceOp op) {
+  return op == ReduceOp::avg ? ReduceOp::sum : op;
+}
+
+/// Bytes and messages of hops one after another, on the busiest rank.
+double seconds_of(const CostModel& model, std::span<const Hop> hops, ElementType type) {
+  double seconds = 0;
+  for (const auto& hop : hops)
+    seconds += largest_piece_bytes(hop.to, type) * model.seconds_per_byte +
+               (most_peers(hop) - 1) * model.seconds_per_message;
+  return seconds;
+}
+
+/// The way of `hop` by one mesh dim after another: more bytes in all, but each rank has only the
+/// ranks along one mesh dim as peers at a time. The hop itself where it has few peers.
+std::vector<Hop> staged_hops(const Hop& hop) {
+  const auto& from = hop.from.placements();
+  const auto& to = hop.to.placements();
+  if (most_peers(hop) < least_peers_for_stages || !hop.first_only.empty()) return {hop};
+  std::vector<Hop> result;
+  std::vector<Placement> current(from.begin(), from.end());
+  DTensorSpec reached = hop.from;
+  for (int d = 0; d < hop.from.layout().ndim(); ++d) {
+    if (from[at(d)] == to[at(d)]) continue;
+    current[at(d)] = to[at(d)];
+    auto next = with_placements(hop.from, Placements(current), "make_plan");
+    result.push_back({.from = reached, .to = next});
+    reached = std::move(next);
+  }
+  if (result.empty()) return {hop};
+  result.back().to = hop.to;
+  return result;
+}
+
+std::vector<PlannedStep> one_step_each(std::vector<Hop> hops) {
+  std::vector<PlannedStep> steps;
+  for (auto& hop : hops) steps.push_back({StepKind::exchange, false, {std::move(hop)}});
+  return steps;
+}
+
+}  // namespace
+
+double largest_piece_bytes(const DTensorSpec& spec, ElementType type) {
+  double bytes = type.size;
+  for (const auto extent : spec.largest_local_shape()) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
+double memory_limit(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
+                    const RedistributeOptions& options) {
+  if (options.extra_memory > 0) return static_cast<double>(options.extra_memory);
+  const auto largest =
+      std::max(largest_piece_bytes(source, type), largest_piece_bytes(target, type));
+  return default_extra_memory + largest / 8;
+}
+
+PartialDims partial_dims(const Placements& source, const Placements& target) {
+  PartialDims dims;
+  for (int d = 0; d < std::ssize(source); ++d) {
+    const auto before = source[at(d)];
+    const auto after = target[at(d)];
+    if (before == after) continue;
+    if (before.is_partial()) dims.reduced.push_back(d);
+    if (!after.is_partial()) continue;
+    dims.made.push_back(d);
+    if (!before.is_shard() && keeps_on_first(after.op())) dims.first_only.push_back(d);
+  }
+  return dims;
+}
+
+DTensorSpec reached(const DTensorSpec& source, const DTensorSpec& target, const PartialDims& dims) {
+  auto result = replicated_along(target, dims.made);
+  for (int k = 0; k < target.tensor_dims(); ++k) {
+    std::vector<int> shares;
+    for (const int d : source.split(at(k)).mesh_dims)
+      if (contains(dims.made, d)) shares.push_back(d);
+    if (shares.empty()) continue;
+    const bool is_alone = result.split(at(k)).mesh_dims.empty();
+    result = split_further(result, k, shares);
+    if (!is_alone || shares != source.split(at(k)).mesh_dims) continue;
+    auto boundaries = result.boundaries();
+    boundaries[at(k)] = source.boundaries()[at(k)];
+    result = DTensorSpec(result.layout(), result.placements(), result.shape(),
+                         std::move(boundaries), "make_plan");
+  }
+  return result;
+}
+
+std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& goal,
+                                       const PartialDims& dims, ElementType type,
+                                       const RedistributeOptions& options) {
+  Hop last{.from = source, .to = goal, .first_only = dims.first_only};
+  if (dims.reduced.empty()) {
+    auto stages = staged_hops(last);
+    const auto& model = options.cost_model;
+    if (seconds_of(model, stages, type) < least_gain * seconds_of(model, {&last, 1}, type))
+      return one_step_each(std::move(stages));
+    return {{StepKind::exchange, false, {std::move(last)}}};
+  }
+  last.term_dims = dims.reduced;
+  last.op = fold_op(source.placements()[at(dims.reduced.front())].op());
+  last.divisor = divisor_of(source, dims.reduced);
+  const auto reduction =
+      cheapest_reduction(source, goal, dims.reduced, last.terms(), type, options);
+  if (!reduction.shares) return {{StepKind::reduce, false, {std::move(last)}}};
+  Hop scatter = last;
+  scatter.to = *reduction.shares;
+  scatter.first_only.clear();
+  Hop gather{.from = *reduction.shares, .to = goal, .first_only = dims.first_only};
+  if (is_one_reduction(source, goal, dims.reduced))
+    return {{StepKind::reduce, false, {std::move(scatter), std::move(gather)}}};
+  return {{StepKind::reduce, false, {std::move(scatter)}},
+          {StepKind::exchange, false, {std::move(gather)}}};
+}
+
+}  // namespace tessera::detail
