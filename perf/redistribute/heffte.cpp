@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // heFFTe moves pieces of up to three dims between the steps of its transforms; here without the
 // transforms.
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include <heffte.h>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "clock.hpp"
 #include "values.hpp"
@@ -57,7 +58,7 @@ void run_round(std::vector<Runner>& runners, bool is_small, int ranks) {
     if (!is_small) evict_caches(ranks);
     timed.seconds.push_back(time_calls(prepared.run, calls).total / calls);
   }
-  std::ranges::rotate(runners, runners.begin() + 1);
+  std::rotate(runners.begin(), runners.begin() + 1, runners.end());
 }
 
 }  // namespace

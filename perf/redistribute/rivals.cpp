@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rivals.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 namespace tessera::perf {
 
 Blocks blocks(const Geometry& geometry, double* source, double* target) {

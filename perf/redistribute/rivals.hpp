@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <numeric>
-
 #include "block.hpp"
 #include "variant.hpp"
 #include "waits.hpp"

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "table.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace tessera::perf {
