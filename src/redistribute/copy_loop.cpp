@@ -25,7 +25,8 @@ Extents without_last(const Extents& values) {
 
 CopyLoop copy_loop(const CopyJob& job) {
   const auto& [source, destination, stores] = job;
-  CopyLoop loop{source.data, destination.data, source.type.size, destination.extents, {}, {}, stores};
+  CopyLoop loop{source.data, destination.data, source.type.size, destination.extents, {}, {},
+                stores};
   std::array strides{in_bytes(destination), in_bytes(source)};
   simplify(loop.extents, strides);
   loop.destination_strides = strides[0];

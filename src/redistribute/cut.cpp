@@ -6,8 +6,7 @@
 
 namespace tessera::detail {
 
-Cut::Cut(const Extents& shape, std::int32_t element_size, std::int64_t most_bytes)
-    : shape_(shape) {
+Cut::Cut(const Extents& shape, std::int32_t element_size, std::int64_t most_bytes) : shape_(shape) {
   const auto most = std::max<std::int64_t>(1, most_bytes / element_size);
   dim_ = shape.size();
   std::int64_t inner = 1;

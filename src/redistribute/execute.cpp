@@ -8,13 +8,6 @@ namespace tessera::detail {
 
 namespace {
 
-/// The part of `array`, which holds `piece`, where `box` lies.
-ArrayRef part(const ArrayRef& array, const Box& piece, const Box& box) {
-  Extents offset = box.offset;
-  for (std::size_t d = 0; d < offset.size(); ++d) offset[d] -= piece.offset[d];
-  return array.part(offset, box.shape);
-}
-
 /// The phase leaves the rank's piece as a whole where it is.
 bool keeps(const Phase& phase, int mesh_rank) {
   return std::ranges::any_of(phase.receive, [&](const Block& block) {
@@ -34,6 +27,12 @@ std::int64_t aligned_bytes(std::int64_t bytes) {
 }
 
 }  // namespace
+
+ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box) {
+  Extents offset = box.offset;
+  for (std::size_t d = 0; d < offset.size(); ++d) offset[d] -= piece.offset[d];
+  return array.part(offset, box.shape);
+}
 
 std::byte* ScratchBuffer::reserve(std::int64_t bytes, MemorySpace space) {
   const auto size = static_cast<std::size_t>(bytes);
@@ -64,7 +63,7 @@ void complete_destination(const Execution& execution, const RedistributePlan& pl
   if (!plan.partial_target() || plan.partial_target()->scale == 1) return;
   const auto& phase = steps.back().phases.back();
   for (std::size_t i = 0; i < phase.receive.size(); i += static_cast<std::size_t>(phase.terms))
-    scale(execution, part(destination, phase.destination, phase.receive[i].box),
+    scale(execution, part_of_piece(destination, phase.destination, phase.receive[i].box),
           plan.partial_target()->scale);
 }
 
@@ -74,7 +73,8 @@ ArrayRef result_of_phase(const BoundPlan& bound, const PhaseNumber& number, int 
   if (later == 0) return bound.destination;
   const auto& result = number.of(bound.steps).destination;
   const auto& last = bound.steps.back().phases.back();
-  if (later == 1 && keeps(last, mesh_rank)) return part(bound.destination, last.destination, result);
+  if (later == 1 && keeps(last, mesh_rank))
+    return part_of_piece(bound.destination, last.destination, result);
   const auto& like = bound.destination;
   const auto array = row_major(free, like.type, result.shape, like.space);
   free += aligned_bytes(array.bytes());
@@ -85,7 +85,8 @@ std::int64_t intermediate_bytes(std::span<const BoundPlan> plans, const PhaseNum
   std::int64_t bytes = 0;
   for (const auto& bound : plans)
     if (phases_after(bound.steps, number) > 0)
-      bytes += aligned_bytes(number.of(bound.steps).destination.size() * bound.destination.type.size);
+      bytes +=
+          aligned_bytes(number.of(bound.steps).destination.size() * bound.destination.type.size);
   return bytes;
 }
 

@@ -28,7 +28,8 @@ PendingCall::~PendingCall() {
 void PendingCall::begin(Work work) {
   work_.emplace(std::move(work));
   scratch_ = take_scratch(mesh_);
-  bound_ = std::make_unique<BoundPlan>(work_->redistributor.bound(work_->source, work_->destination));
+  bound_ =
+      std::make_unique<BoundPlan>(work_->redistributor.bound(work_->source, work_->destination));
   run_ = std::make_unique<Run>(work_->execution, std::span(bound_.get(), 1),
                                work_->redistributor.group(), *scratch_, work_->label);
   if (run_->test()) return end();

@@ -52,6 +52,13 @@ void PhaseRun::unblock_all() {
   std::ranges::fill(blocked_, 0);
 }
 
+void PhaseRun::settle(const Stream& stream) {
+  if (stream.is_done())
+    --left_;
+  else
+    block(stream.lane);
+}
+
 bool PhaseRun::send_chunks(const Execution& execution, Lanes& lanes) {
   bool has_moved = false;
   unblock_all();
@@ -65,10 +72,7 @@ bool PhaseRun::send_chunks(const Execution& execution, Lanes& lanes) {
       ++stream.next;
       has_moved = true;
     }
-    if (stream.is_done())
-      --left_;
-    else
-      block(stream.lane);
+    settle(stream);
   }
   return has_moved;
 }
@@ -86,10 +90,7 @@ bool PhaseRun::receive_chunks(const Execution& execution, Lanes& lanes) {
       ++stream.next;
       has_moved = true;
     }
-    if (stream.is_done())
-      --left_;
-    else
-      block(stream.lane);
+    settle(stream);
   }
   return has_moved;
 }

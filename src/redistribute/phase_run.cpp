@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/redistribute/detail/phase_run.hpp>
-#include <tessera/redistribute/detail/scratch.hpp>
-#include <tessera/tensor/detail/launch.hpp>
+#include <tessera/redistribute/detail/execute.hpp>
 
 namespace tessera::detail {
 namespace {
@@ -12,12 +10,9 @@ namespace {
 constexpr std::int64_t own_chunk_bytes = 1 << 20;
 constexpr std::int64_t streaming_bytes = 8 << 20;
 
-/// The part of `array`, which holds `piece`, where `box` lies; its last dim is the fastest on the
-/// wire.
+/// The part of `array` where `box` lies; its last dim is the fastest on the wire.
 ArrayRef part(const ArrayRef& array, const Box& piece, const Box& box, WireOrder order) {
-  Extents offset = box.offset;
-  for (std::size_t d = 0; d < offset.size(); ++d) offset[d] -= piece.offset[d];
-  auto result = array.part(offset, box.shape);
+  auto result = part_of_piece(array, piece, box);
   if (order == WireOrder::first_dim_fastest) {
     std::reverse(result.extents.begin(), result.extents.end());
     std::reverse(result.strides.begin(), result.strides.end());

@@ -89,7 +89,7 @@ void Run::begin_phase() {
 
   auto& phase = scratch_.phase;
   phase.clear(group_.position, peers_, sizes);
-  auto& buffer = scratch_.intermediate[number_.phase % 2];
+  auto& buffer = scratch_.intermediate[number_.buffer()];
   const auto space = plans_.front().destination.space;
   auto* free = buffer.reserve(intermediate_bytes(plans_, number_), space);
   scratch_.results.clear();
@@ -117,11 +117,12 @@ void Run::begin_round() {
 
 void Run::end_phase() {
   std::swap(scratch_.pieces, scratch_.results);
-  if (++number_.phase == steps()[number_.step].phases.size()) {
+  const auto next = number_.next(steps());
+  if (next.step != number_.step) {
     if (exchange_) exchange_->finish();
     exchange_.reset();
-    number_ = {number_.step + 1, 0};
   }
+  number_ = next;
   if (!is_past_last()) {
     if (has_device) execution_.fence("tessera::redistribute: before scratch is used again");
     return begin_phase();

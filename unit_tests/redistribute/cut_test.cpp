@@ -23,17 +23,17 @@ TEST(Cut, what_fits_is_one_chunk) {
 }
 
 TEST(Cut, rows_are_cut_evenly) {
-  EXPECT_EQ(chunks_of(Cut({5, 3}, 8, 4 * 24)), (std::vector<Box>{{{0, 0}, {3, 3}}, {{3, 0}, {2, 3}}}));
+  EXPECT_EQ(chunks_of(Cut({5, 3}, 8, 4 * 24)),
+            (std::vector<Box>{{{0, 0}, {3, 3}}, {{3, 0}, {2, 3}}}));
 }
 
 TEST(Cut, dims_before_the_one_that_is_cut_go_one_by_one) {
-  EXPECT_EQ(chunks_of(Cut({2, 10, 4}, 1, 16)),
-            (std::vector<Box>{{{0, 0, 0}, {1, 4, 4}},
-                              {{0, 4, 0}, {1, 4, 4}},
-                              {{0, 8, 0}, {1, 2, 4}},
-                              {{1, 0, 0}, {1, 4, 4}},
-                              {{1, 4, 0}, {1, 4, 4}},
-                              {{1, 8, 0}, {1, 2, 4}}}));
+  EXPECT_EQ(chunks_of(Cut({2, 10, 4}, 1, 16)), (std::vector<Box>{{{0, 0, 0}, {1, 4, 4}},
+                                                                 {{0, 4, 0}, {1, 4, 4}},
+                                                                 {{0, 8, 0}, {1, 2, 4}},
+                                                                 {{1, 0, 0}, {1, 4, 4}},
+                                                                 {{1, 4, 0}, {1, 4, 4}},
+                                                                 {{1, 8, 0}, {1, 2, 4}}}));
 }
 
 TEST(Cut, element_larger_than_the_limit_travels_alone) {
@@ -41,7 +41,8 @@ TEST(Cut, element_larger_than_the_limit_travels_alone) {
 }
 
 TEST(Cut, chunks_cover_every_element_once_within_the_limit) {
-  for (const auto& shape : std::vector<Extents>{{1}, {7}, {64}, {3, 1, 5}, {2, 17, 3}, {4, 4, 4, 4}})
+  for (const auto& shape :
+       std::vector<Extents>{{1}, {7}, {64}, {3, 1, 5}, {2, 17, 3}, {4, 4, 4, 4}})
     for (std::int64_t most = 1; most < 70; ++most) {
       std::vector<int> count(static_cast<std::size_t>(product(shape)));
       for (const auto& box : chunks_of(Cut(shape, 1, most))) {

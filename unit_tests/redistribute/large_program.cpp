@@ -29,8 +29,8 @@ bool is_right(const DTensor<Bytes>& tensor) {
   const auto& offset = tensor.global_offset();
   for (std::size_t i = 0; i < view.extent(0); ++i)
     for (std::size_t j = 0; j < view.extent(1); ++j)
-      if (view(i, j) != value(offset[0] + static_cast<std::int64_t>(i),
-                              offset[1] + static_cast<std::int64_t>(j)))
+      if (view(i, j) !=
+          value(offset[0] + static_cast<std::int64_t>(i), offset[1] + static_cast<std::int64_t>(j)))
         return false;
   return true;
 }

@@ -90,4 +90,30 @@ TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_
   EXPECT_GT(exact, 15000);
 }
 
+TEST(RedistributeStages, of_three_mesh_dims_one_after_another_give_the_same) {
+  const MeshLayout layout({4, 4, 4});
+  const std::vector<Placement> rows(3, Shard(0));
+  const std::vector<Placement> columns(3, Shard(1));
+  const RandomCase random{
+      {layout, rows, {256, 260}}, {layout, columns, {256, 260}}, element_type<double>()};
+  const auto plan = make_plan(random.source, random.target, random.type);
+  Generator generator(seed());
+  std::vector<StridedArray> pieces;
+  std::vector<StridedArray> results;
+  std::vector<ArrayRef> sources;
+  std::vector<ArrayRef> destinations;
+  for (int rank = 0; rank < layout.size(); ++rank) {
+    pieces.emplace_back(generator, random.type, random.source.local_shape(rank));
+    results.emplace_back(generator, random.type, random.target.local_shape(rank));
+    fill_source(random.source, rank, pieces.back());
+  }
+  for (const auto& piece : pieces) sources.push_back(piece.array());
+  for (const auto& result : results) destinations.push_back(result.array());
+
+  simulate(plan, sources, destinations);
+
+  EXPECT_EQ(plan.exchanges(), 3);
+  EXPECT_EQ(first_difference(random, results), "");
+}
+
 }  // namespace

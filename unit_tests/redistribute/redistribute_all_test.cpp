@@ -12,17 +12,6 @@
 namespace tessera::test {
 namespace {
 
-template <class V>
-bool is_iota(const DTensor<V>& tensor, double factor = 1) {
-  const GlobalIndex number(tensor.shape(), factor);
-  bool is_right = true;
-  for_each_index_in({tensor.global_offset(), tensor.local_shape()}, [&](const Extents& index) {
-    if (element_of(tensor.to_local(), tensor.global_offset(), index) != number(index))
-      is_right = false;
-  });
-  return is_right;
-}
-
 TEST(RedistributeAll, several_tensors_travel_in_one_exchange) {
   const auto mesh = mesh_of({world_size()});
   const auto a = iota<Matrix>(mesh, {Shard(0)}, {13, 8});

@@ -56,16 +56,6 @@ class NoFiles {
   rlimit before_{};
 };
 
-bool is_iota(const DTensor<Matrix>& tensor) {
-  const GlobalIndex number(tensor.shape());
-  bool is_right = true;
-  for_each_index_in({tensor.global_offset(), tensor.local_shape()}, [&](const Extents& index) {
-    if (element_of(tensor.to_local(), tensor.global_offset(), index) != number(index))
-      is_right = false;
-  });
-  return is_right;
-}
-
 TEST(Window, takes_little_memory_whatever_the_tensor) {
   const auto mesh = mesh_of({world_size()});
   const auto& window = mesh.communicator().state().window;

@@ -44,11 +44,9 @@ class Simulation {
     std::vector<detail::Scratch> scratch(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank)
       detail::prepare_destination(execution, plan_, destinations_[rank]);
-    for (detail::PhaseNumber number; number.step < steps_.front().size();) {
+    const auto& steps = steps_.front();
+    for (detail::PhaseNumber number; number.step < steps.size(); number = number.next(steps))
       run_phase(number, scratch);
-      if (++number.phase == steps_.front()[number.step].phases.size())
-        number = {number.step + 1, 0};
-    }
     for (std::size_t rank = 0; rank < ranks; ++rank)
       detail::complete_destination(execution, plan_, steps_[rank], destinations_[rank]);
     for (auto& lanes : lanes_)
@@ -56,7 +54,6 @@ class Simulation {
   }
 
  private:
-
   void make_windows() {
     std::vector<std::vector<int>> ranks_of_node(pieces_.size());
     for (const int rank : all_ranks_) ranks_of_node[at(nodes_.node[at(rank)])].push_back(rank);
@@ -66,7 +63,8 @@ class Simulation {
       if (ranks.size() < 2) continue;
       const detail::WindowShape shape{static_cast<int>(ranks.size()), nodes_.slot_bytes};
       auto& memory = memories_.emplace_back(static_cast<std::size_t>(shape.bytes() + 128));
-      auto* const begin = memory.data() + 128 - reinterpret_cast<std::uintptr_t>(memory.data()) % 128;
+      auto* const begin =
+          memory.data() + 128 - reinterpret_cast<std::uintptr_t>(memory.data()) % 128;
       for (std::size_t p = 0; p < ranks.size(); ++p) {
         for (std::size_t q = 0; q < ranks.size(); ++q)
           lane_of_[at(ranks[p])][at(ranks[q])] = static_cast<int>(q);
@@ -88,7 +86,7 @@ class Simulation {
     if (nodes_.slot_bytes > 0) sizes.term = std::min(sizes.term, nodes_.slot_bytes);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const detail::BoundPlan bound{plan_, steps_[rank], pieces_[rank], destinations_[rank]};
-      auto& buffer = scratch[rank].intermediate[number.phase % 2];
+      auto& buffer = scratch[rank].intermediate[number.buffer()];
       auto* free = buffer.reserve(detail::intermediate_bytes({&bound, 1}, number),
                                   destinations_[rank].space);
       results[rank] = detail::result_of_phase(bound, number, static_cast<int>(rank), free);

@@ -74,6 +74,18 @@ void fill_iota(const HostView& view, const Extents& offset, const Extents& globa
   });
 }
 
+/// Every element of this rank's piece is `factor` times its global index.
+template <class V>
+bool is_iota(const DTensor<V>& tensor, double factor = 1) {
+  const GlobalIndex number(tensor.shape(), factor);
+  bool is_right = true;
+  for_each_index_in({tensor.global_offset(), tensor.local_shape()}, [&](const Extents& index) {
+    if (element_of(tensor.to_local(), tensor.global_offset(), index) != number(index))
+      is_right = false;
+  });
+  return is_right;
+}
+
 /// A new host View in which each element is its index.
 template <class HostView>
 HostView iota_view(const Extents& shape) {

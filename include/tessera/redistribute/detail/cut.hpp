@@ -25,8 +25,8 @@ class Cut {
 
  private:
   Extents shape_;
-  std::size_t dim_ = 0;            ///< that is cut; one index of all before it
-  std::int64_t thickness_ = 1;     ///< of a chunk along it
+  std::size_t dim_ = 0;         ///< that is cut; one index of all before it
+  std::int64_t thickness_ = 1;  ///< of a chunk along it
   std::int64_t chunks_per_row_ = 1;
   std::int64_t chunks_ = 1;
 };

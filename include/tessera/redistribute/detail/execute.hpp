@@ -22,10 +22,20 @@ void complete_destination(const Execution& execution, const RedistributePlan& pl
 /// A phase among those of a plan.
 struct PhaseNumber {
   std::size_t step = 0;
-  std::size_t phase = 0;
+  std::size_t phase = 0;   ///< of the step
+  std::size_t before = 0;  ///< phases of all steps before it
 
   const Phase& of(const std::vector<Step>& steps) const { return steps[step].phases[phase]; }
+  PhaseNumber next(const std::vector<Step>& steps) const {
+    if (phase + 1 < steps[step].phases.size()) return {step, phase + 1, before + 1};
+    return {step + 1, 0, before + 1};
+  }
+  /// Which of two buffers holds its result: that of the phase before is in the other one.
+  std::size_t buffer() const { return before % 2; }
 };
+
+/// The part of `array`, which holds `piece`, where `box` lies.
+ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box);
 
 /// Where a phase puts its result on this rank: the last one into the destination, as does the one
 /// before it where the last one leaves it there; others to `free`, which moves on.

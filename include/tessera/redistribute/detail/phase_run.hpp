@@ -41,7 +41,8 @@ struct Peers {
 struct ChunkSizes {
   std::int64_t window = 0;
   std::int64_t message = std::numeric_limits<std::int64_t>::max();
-  std::int64_t term = std::numeric_limits<std::int64_t>::max();  ///< of what is reduced, by either way
+  std::int64_t term =
+      std::numeric_limits<std::int64_t>::max();  ///< of what is reduced, by either way
 };
 
 /// A plan bound to memory.
@@ -150,6 +151,8 @@ class PhaseRun {
   /// Whether earlier blocks of this lane are under way.
   bool is_blocked(int lane);
   void block(int lane);
+  /// Once a stream was moved on as far as it can.
+  void settle(const Stream& stream);
   void unblock_all();
 
   int mesh_rank_ = 0;
@@ -162,10 +165,10 @@ class PhaseRun {
   std::vector<OwnBlock> own_;
   std::vector<Term> terms_;
   std::vector<Reduction> reductions_;
-  std::size_t left_ = 0;       ///< streams and reductions that are not done
+  std::size_t left_ = 0;  ///< streams and reductions that are not done
   std::size_t next_own_ = 0;
 
-  std::int64_t rounds_ = 0;    ///< that have ended
+  std::int64_t rounds_ = 0;  ///< that have ended
   bool is_in_round_ = false;
   std::byte* free_ = nullptr;  ///< memory of the round that is not yet used
   std::vector<Message> sends_;
@@ -173,8 +176,8 @@ class PhaseRun {
   std::vector<CopyJob> pack_jobs_;
   std::vector<CopyJob> unpack_jobs_;
 
-  std::vector<char> blocked_;        ///< by lane
-  std::vector<ArrayRef> operands_;   ///< of the reduction under way
+  std::vector<char> blocked_;       ///< by lane
+  std::vector<ArrayRef> operands_;  ///< of the reduction under way
 };
 
 }  // namespace tessera::detail

@@ -23,8 +23,8 @@ namespace tessera::detail {
 class Run {
  public:
   /// Begins: fences, packs, and posts the first messages. Collective over the group.
-  Run(const Execution& execution, std::span<const BoundPlan> plans, const Group& group, Scratch& scratch,
-      const char* operation);
+  Run(const Execution& execution, std::span<const BoundPlan> plans, const Group& group,
+      Scratch& scratch, const char* operation);
 
   /// Goes on as far as it can without waiting. Whether all is done.
   bool test();

@@ -27,13 +27,13 @@ class ScratchBuffer {
 
 /// What one execution of a plan needs besides source and destination.
 struct Scratch {
-  ScratchBuffer messages;      ///< packed blocks, on the host
-  ScratchBuffer terms;         ///< of reductions, in another space than their results
+  ScratchBuffer messages;         ///< packed blocks, on the host
+  ScratchBuffer terms;            ///< of reductions, in another space than their results
   ScratchBuffer intermediate[2];  ///< pieces between two phases, in turn
   PhaseRun phase;
-  std::vector<ArrayRef> pieces;  ///< by plan, before the phase under way
-  std::vector<ArrayRef> results; ///< and after it
-  ViewHolder<Execution> user;  ///< who used it last
+  std::vector<ArrayRef> pieces;   ///< by plan, before the phase under way
+  std::vector<ArrayRef> results;  ///< and after it
+  ViewHolder<Execution> user;     ///< who used it last
 
   /// Waits for the last user if it was another instance.
   void hand_over(const Execution& execution);
