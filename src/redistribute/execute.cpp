@@ -21,11 +21,6 @@ std::size_t phases_after(const std::vector<Step>& steps, const PhaseNumber& numb
   return result;
 }
 
-std::int64_t aligned_bytes(std::int64_t bytes) {
-  constexpr std::int64_t alignment = 64;
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
 }  // namespace
 
 ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box) {

@@ -3,21 +3,16 @@
 // What travels in messages: in each round one chunk of each block.
 #include <algorithm>
 
-#include <tessera/redistribute/detail/phase_run.hpp>
-#include <tessera/redistribute/detail/scratch.hpp>
+#include <tessera/redistribute/detail/execute.hpp>
 
 namespace tessera::detail {
 namespace {
 
-constexpr std::int64_t slot_alignment = 64;
-
-std::int64_t slot_bytes(std::int64_t bytes) {
-  return (bytes + slot_alignment - 1) / slot_alignment * slot_alignment;
-}
+constexpr std::int64_t alignment = aligned_bytes(1);
 
 std::byte* aligned(std::byte* data) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
-  return data + (slot_alignment - address % slot_alignment) % slot_alignment;
+  return data + (alignment - address % alignment) % alignment;
 }
 
 bool is_message_as_it_is(const ArrayRef& array) {
@@ -25,7 +20,7 @@ bool is_message_as_it_is(const ArrayRef& array) {
 }
 
 std::int64_t bytes_of_first_chunk(const Cut& cut, ElementType type) {
-  return slot_bytes(cut.chunk(0).size() * type.size);
+  return aligned_bytes(cut.chunk(0).size() * type.size);
 }
 
 }  // namespace
@@ -40,7 +35,7 @@ std::int64_t PhaseRun::round_bytes() const {
     if (reduction.has_messages)
       bytes += bytes_of_first_chunk(reduction.cut, reduction.destination.type) *
                static_cast<std::int64_t>(reduction.terms);
-  return bytes == 0 ? 0 : bytes + slot_alignment;
+  return bytes == 0 ? 0 : bytes + alignment;
 }
 
 /// The terms of the last round have been reduced.
@@ -53,7 +48,7 @@ bool PhaseRun::may_begin_round() const {
 /// Memory for a chunk, until the end of the round.
 ArrayRef PhaseRun::staged(const ArrayRef& chunk) {
   const auto result = row_major(free_, chunk.type, chunk.extents, MemorySpace::host);
-  free_ += slot_bytes(result.bytes());
+  free_ += aligned_bytes(result.bytes());
   return result;
 }
 

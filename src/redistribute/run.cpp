@@ -106,8 +106,7 @@ void Run::begin_phase() {
 
 void Run::begin_round() {
   auto& phase = scratch_.phase;
-  is_in_round_ = phase.begin_round(execution_);
-  if (!is_in_round_) return;
+  if (!phase.begin_round(execution_)) return;
   finish_host(execution_);
   for (const auto& message : phase.incoming())
     exchange_->receive(message.data, message.bytes, peers_.rank(message.peer));
@@ -140,13 +139,13 @@ bool Run::turn() {
     end_phase();
     return true;
   }
-  if (is_in_round_ && exchange_->test()) {
+  if (phase.is_in_round() && exchange_->test()) {
     phase.end_round(execution_);
     begin_round();
     return true;
   }
   if (phase.advance(execution_, lanes_ ? &*lanes_ : nullptr)) {
-    if (!is_in_round_) begin_round();
+    if (!phase.is_in_round()) begin_round();
     return true;
   }
   return phase.copy_own(execution_);

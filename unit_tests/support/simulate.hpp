@@ -81,7 +81,6 @@ class Simulation {
     const Execution execution;
     const auto ranks = pieces_.size();
     auto results = destinations_;
-    std::vector<bool> is_in_round(ranks);
     detail::ChunkSizes sizes{nodes_.slot_bytes, plan_.message_bytes(), plan_.message_bytes()};
     if (nodes_.slot_bytes > 0) sizes.term = std::min(sizes.term, nodes_.slot_bytes);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -95,8 +94,7 @@ class Simulation {
       phase.add(plan_, steps_[rank][number.step], number.of(steps_[rank]), pieces_[rank],
                 results[rank]);
       phase.begin(scratch[rank]);
-      is_in_round[rank] = phase.begin_round(execution);
-      if (is_in_round[rank]) post(static_cast<int>(rank), phase);
+      if (phase.begin_round(execution)) post(static_cast<int>(rank), phase);
     }
     const auto is_complete = [](const detail::Scratch& s) { return s.phase.is_complete(); };
     while (!std::ranges::all_of(scratch, is_complete)) {
@@ -105,13 +103,11 @@ class Simulation {
         auto& phase = scratch[rank].phase;
         if (phase.advance(execution, lanes_[rank].get())) has_moved = true;
         if (phase.copy_own(execution)) has_moved = true;
-        if (is_in_round[rank] && receive(static_cast<int>(rank), phase)) {
+        if (phase.is_in_round() && receive(static_cast<int>(rank), phase)) {
           phase.end_round(execution);
-          is_in_round[rank] = false;
           has_moved = true;
         }
-        if (!is_in_round[rank] && phase.begin_round(execution)) {
-          is_in_round[rank] = true;
+        if (!phase.is_in_round() && phase.begin_round(execution)) {
           has_moved = true;
           post(static_cast<int>(rank), phase);
         }

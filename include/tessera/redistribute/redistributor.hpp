@@ -92,13 +92,14 @@ struct RedistributeCall {
 Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source,
                                    const DTensorSpec& target, ElementType type,
                                    const RedistributeOptions& options, const char* function);
-/// Runs several plans on one mesh together, in one exchange where their steps are of the same kinds.
-/// `pieces`: by plan, the source and the destination. A part of a call that the ranks have agreed
-/// on.
+/// What this rank has of source and target.
 struct Pieces {
   ArrayRef source;
   ArrayRef destination;
 };
+
+/// Runs several plans on one mesh together, in one exchange where their steps are of the same kinds.
+/// `pieces`: by plan. A part of a call that the ranks have agreed on.
 void run_together(const Execution& execution, std::span<const Redistributor> redistributors,
                   std::span<const Pieces> pieces, const char* operation);
 

@@ -45,7 +45,6 @@ class Window {
       : memory_(memory), shape_(shape), position_(position) {}
 
   const WindowShape& shape() const { return shape_; }
-  int position() const { return position_; }
 
   /// As the writer: whether `reader` has done with the slot.
   bool is_free(int reader, int slot) const {

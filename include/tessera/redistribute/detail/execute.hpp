@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,12 @@ struct PhaseNumber {
   /// Which of two buffers holds its result: that of the phase before is in the other one.
   std::size_t buffer() const { return before % 2; }
 };
+
+/// `bytes` rounded up, so that what follows them in a buffer is aligned to a cache line.
+constexpr std::int64_t aligned_bytes(std::int64_t bytes) {
+  constexpr std::int64_t alignment = 64;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 /// The part of `array`, which holds `piece`, where `box` lies.
 ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box);

@@ -74,6 +74,7 @@ class PhaseRun {
   /// Packs the next round of messages. Whether there is one; only after the last one has ended and
   /// what was reduced from it.
   bool begin_round(const Execution& execution);
+  bool is_in_round() const { return is_in_round_; }
   const std::vector<Message>& outgoing() const { return sends_; }
   const std::vector<Message>& incoming() const { return receives_; }
   /// Once the messages of the round have arrived.

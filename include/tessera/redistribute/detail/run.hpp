@@ -57,7 +57,6 @@ class Run {
   std::optional<Lanes> lanes_;
   PhaseNumber number_;
   std::optional<Exchange> exchange_;
-  bool is_in_round_ = false;
   std::size_t turns_ = 0;  ///< in which something was done
   std::size_t seen_ = 0;
 };
