@@ -74,8 +74,8 @@ void make_window(const Communicator& communicator) {
   };
   const auto node_ranks = state.node_map.peers(state.rank);
   const int position = position_of(node_ranks, state.rank);
-  const auto shape = WindowShape::fitting(static_cast<int>(node_ranks.size()), section_bytes,
-                                          largest_slot_bytes);
+  const auto shape =
+      WindowShape::fitting(static_cast<int>(node_ranks.size()), section_bytes, largest_slot_bytes);
   SharedMemory made;
   Offer offer;
   if (shape.slot_bytes > 0 && position == 0) {
@@ -85,11 +85,12 @@ void make_window(const Communicator& communicator) {
   const auto offers = all_gather_value(group, offer, TraceKind::metadata, operation);
   const auto& first = offers[static_cast<std::size_t>(node_ranks.front())];
   SharedMemory memory;
-  if (shape.slot_bytes > 0) memory = map_section(std::move(made), first.name.data(), shape, position);
+  if (shape.slot_bytes > 0)
+    memory = map_section(std::move(made), first.name.data(), shape, position);
 
   const bool is_mapped = memory.data() != nullptr && memory.error().empty();
-  const auto slots = all_gather_value(group, is_mapped ? shape.slot_bytes : 0, TraceKind::metadata,
-                                      operation);
+  const auto slots =
+      all_gather_value(group, is_mapped ? shape.slot_bytes : 0, TraceKind::metadata, operation);
   memory.unlink();
   if (!is_mapped && node_ranks.size() > 1)
     log({LogLevel::warning, "comm",

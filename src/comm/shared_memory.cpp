@@ -26,8 +26,8 @@ void SharedMemory::fail(const char* what) {
 void SharedMemory::map(int file, std::int64_t bytes) {
   file_ = file;
   bytes_ = bytes;
-  void* address = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED,
-                       file, 0);
+  void* address =
+      mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (address == MAP_FAILED) return fail("mmap");
   data_ = static_cast<std::byte*>(address);
 }

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::int64_t slot_alignment = 4096;
 constexpr double seconds_for_readers = 1;
+/// Smaller chunks stay in the cache.
+constexpr std::int64_t least_streamed_bytes = 4 << 10;
+constexpr std::int64_t least_large_bytes = 64 << 10;
 
 int slot_of(std::uint32_t chunk) {
   return static_cast<int>(chunk % WindowShape::slots);
@@ -59,8 +62,38 @@ std::byte* Lanes::next(int reader) {
   return shared_.window.memory(reader, slot);
 }
 
+bool Lanes::streams(int reader, std::int64_t bytes) {
+  if (bytes < least_streamed_bytes) return false;
+  auto& to = lane(reader);
+  auto& writing = shared_.writings[static_cast<std::size_t>(reader)];
+  const auto choice_for = [&](std::int64_t size) -> StoreChoice& {
+    return size < least_large_bytes ? writing.small : writing.large;
+  };
+  const int slot = slot_of(to.written);
+  auto& chunk = writing.timed[static_cast<std::size_t>(slot)];
+  const auto nanoseconds = shared_.window.reading_time(reader, slot);
+  if (chunk.bytes > 0 && nanoseconds > 0)
+    choice_for(chunk.bytes)
+        .add(chunk.streams, (chunk.seconds_of_writer + 1e-9 * static_cast<double>(nanoseconds)) /
+                                static_cast<double>(chunk.bytes));
+  chunk = {};
+  const auto [streams, is_timed] = choice_for(bytes).next();
+  if (!is_timed) return streams;
+  chunk = {bytes, streams};
+  to.writing_since = seconds();
+  return streams;
+}
+
 void Lanes::publish(int reader) {
-  shared_.window.publish(reader, slot_of(lane(reader).written++), stamp_);
+  auto& to = lane(reader);
+  const int slot = slot_of(to.written++);
+  const bool is_timed = to.writing_since > 0;
+  if (is_timed) {
+    auto& writing = shared_.writings[static_cast<std::size_t>(reader)];
+    writing.timed[static_cast<std::size_t>(slot)].seconds_of_writer =
+        seconds() - std::exchange(to.writing_since, 0);
+  }
+  shared_.window.publish(reader, slot, stamp_, is_timed);
 }
 
 const std::byte* Lanes::take(int writer) {
@@ -69,9 +102,18 @@ const std::byte* Lanes::take(int writer) {
   return from.held;
 }
 
+void Lanes::begin_reading(int writer) {
+  auto& from = lane(writer);
+  if (shared_.window.is_timed(writer, slot_of(from.read))) from.reading_since = seconds();
+}
+
 void Lanes::release(int writer) {
   auto& from = lane(writer);
-  shared_.window.release(writer, slot_of(from.read++));
+  std::uint64_t nanoseconds = 0;
+  if (from.reading_since > 0)
+    nanoseconds =
+        static_cast<std::uint64_t>(1e9 * (seconds() - std::exchange(from.reading_since, 0)));
+  shared_.window.release(writer, slot_of(from.read++), nanoseconds);
   from.held = nullptr;
 }
 

@@ -17,10 +17,6 @@ Extents in_bytes(const ArrayRef& array) {
   return result;
 }
 
-Extents without_last(const Extents& values) {
-  return Extents(std::span(values.begin(), values.size() - 1));
-}
-
 }  // namespace
 
 CopyLoop copy_loop(const CopyJob& job) {
@@ -35,10 +31,9 @@ CopyLoop copy_loop(const CopyJob& job) {
   const auto ndims = loop.extents.size();
   if (ndims == 0 || strides[0][ndims - 1] != loop.run || strides[1][ndims - 1] != loop.run)
     return loop;
-  loop.run *= loop.extents[ndims - 1];
-  loop.extents = without_last(loop.extents);
-  loop.destination_strides = without_last(loop.destination_strides);
-  loop.source_strides = without_last(loop.source_strides);
+  loop.run *= loop.extents.pop_back();
+  loop.destination_strides.pop_back();
+  loop.source_strides.pop_back();
   return loop;
 }
 

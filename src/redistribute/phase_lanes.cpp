@@ -66,7 +66,8 @@ bool PhaseRun::send_chunks(const Execution& execution, Lanes& lanes) {
     if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
     if (auto* const slot = lanes.next(stream.lane)) {
       const auto chunk = stream.next_chunk();
-      copy(execution, {chunk, in_slot(slot, chunk)});
+      const bool streams = lanes.streams(stream.lane, chunk.bytes());
+      copy(execution, {chunk, in_slot(slot, chunk), streams ? Stores::streaming : Stores::cached});
       finish_host(execution);
       lanes.publish(stream.lane);
       ++stream.next;
@@ -84,6 +85,7 @@ bool PhaseRun::receive_chunks(const Execution& execution, Lanes& lanes) {
     if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
     if (const auto* const slot = lanes.take(stream.lane)) {
       const auto chunk = stream.next_chunk();
+      lanes.begin_reading(stream.lane);
       copy(execution, {in_slot(slot, chunk), chunk, stream.stores});
       finish_host(execution);
       lanes.release(stream.lane);
@@ -102,8 +104,10 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
     if (reduction.is_done()) continue;
     if (collect_operands(execution, reduction, lanes)) {
       const auto box = reduction.cut.chunk(reduction.next);
-      reduce(execution, reduction.op, operands_, reduction.destination.part(box.offset, box.shape),
-             reduction.divisor, reduction.stores);
+      const auto to = reduction.destination.part(box.offset, box.shape);
+      for (const auto& term : terms_of(reduction))
+        if (term.lane >= 0) lanes->begin_reading(term.lane);
+      reduce(execution, reduction.op, operands_, to, reduction.divisor, reduction.stores);
       finish_host(execution);
       for (const auto& term : terms_of(reduction))
         if (term.lane >= 0) lanes->release(term.lane);

@@ -38,11 +38,11 @@ std::int64_t PhaseRun::round_bytes() const {
   return bytes == 0 ? 0 : bytes + alignment;
 }
 
-/// The terms of the last round have been reduced.
 bool PhaseRun::may_begin_round() const {
-  return !is_in_round_ && std::ranges::all_of(reductions_, [&](const Reduction& reduction) {
-    return !reduction.has_messages || reduction.is_done() || reduction.next == rounds_;
-  });
+  return has_messages_ && !is_in_round_ &&
+         std::ranges::all_of(reductions_, [&](const Reduction& reduction) {
+           return !reduction.has_messages || reduction.is_done() || reduction.next == rounds_;
+         });
 }
 
 /// Memory for a chunk, until the end of the round.

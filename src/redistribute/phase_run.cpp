@@ -7,7 +7,7 @@
 namespace tessera::detail {
 namespace {
 
-constexpr std::int64_t own_chunk_bytes = 1 << 20;
+constexpr std::int64_t own_chunk_bytes = 256 << 10;
 constexpr std::int64_t streaming_bytes = 8 << 20;
 
 /// The part of `array` where `box` lies; its last dim is the fastest on the wire.
@@ -38,6 +38,7 @@ void rotate(Blocks begin, Blocks end, int mesh_rank) {
 }  // namespace
 
 ArrayRef PhaseRun::Stream::next_chunk() const {
+  if (cut.chunks() == 1) return array;
   const auto box = cut.chunk(next);
   return array.part(box.offset, box.shape);
 }
@@ -50,6 +51,7 @@ void PhaseRun::clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes)
   left_ = 0;
   next_own_ = 0;
   rounds_ = 0;
+  has_messages_ = false;
   is_in_round_ = false;
   outgoing_.clear();
   incoming_.clear();
@@ -123,6 +125,11 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
 void PhaseRun::begin(Scratch& scratch) {
   scratch_ = &scratch;
   left_ = outgoing_.size() + incoming_.size() + reductions_.size();
+  const auto travels_in_messages = [](const Stream& stream) { return stream.lane < 0; };
+  has_messages_ =
+      std::ranges::any_of(outgoing_, travels_in_messages) ||
+      std::ranges::any_of(incoming_, travels_in_messages) ||
+      std::ranges::any_of(reductions_, [](const Reduction& r) { return r.has_messages; });
   const auto bytes = round_bytes();
   if (bytes > 0) scratch.messages.reserve(bytes, MemorySpace::host);
 }
@@ -134,6 +141,11 @@ bool PhaseRun::is_complete() const {
 bool PhaseRun::copy_own(const Execution& execution) {
   if (next_own_ == own_.size()) return false;
   auto& block = own_[next_own_];
+  if (block.cut.chunks() == 1) {
+    copy(execution, {block.source, block.destination, block.stores});
+    ++next_own_;
+    return true;
+  }
   const auto box = block.cut.chunk(block.next);
   copy(execution, {block.source.part(box.offset, box.shape),
                    block.destination.part(box.offset, box.shape), block.stores});

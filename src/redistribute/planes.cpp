@@ -14,12 +14,10 @@ constexpr std::int64_t bytes_per_item = 16 * 1024;
 constexpr std::int64_t cache_line = 64;
 constexpr std::int64_t tile_rows = 256;
 constexpr std::int64_t least_streaming_run = 4 * cache_line;
-
-std::int64_t pop_back(Extents& values) {
-  const auto last = values[values.size() - 1];
-  values = Extents(std::span(values.begin(), values.size() - 1));
-  return last;
-}
+constexpr std::int64_t gathered_bytes = 4096;
+constexpr std::int64_t least_prefetched_run = 2 * cache_line;
+constexpr std::int64_t most_prefetched_run = 4096;
+constexpr std::int64_t prefetch_distance = 4096;
 
 void move_to_back(Extents& values, std::size_t dim) {
   std::rotate(values.begin() + dim, values.begin() + dim + 1, values.end());
@@ -73,12 +71,46 @@ struct Plane {
   }
 };
 
+/// How many columns ahead runs are fetched: those that are some lines long, but end before the
+/// processor has seen a stream in them.
+std::int64_t columns_ahead(const Plane& plane, std::int64_t run) {
+  const bool is_fetched = run >= least_prefetched_run && run <= most_prefetched_run;
+  return is_fetched ? prefetch_distance / run : plane.columns;
+}
+
+void prefetch(const std::byte* run, std::int64_t bytes) {
+  for (std::int64_t line = 0; line < bytes; line += cache_line) __builtin_prefetch(run + line);
+}
+
 template <class Move>
 void copy_rows(const Plane& plane, Move move) {
+  const auto ahead = columns_ahead(plane, move.bytes());
   for (std::int64_t row = 0; row < plane.rows; ++row)
-    for (std::int64_t column = 0; column < plane.columns; ++column)
-      move(plane.to + row * plane.to_row + column * plane.to_column,
-           plane.from + row * plane.from_row + column * plane.from_column);
+    for (std::int64_t column = 0; column < plane.columns; ++column) {
+      const auto* from = plane.from + row * plane.from_row + column * plane.from_column;
+      if (column + ahead < plane.columns) prefetch(from + ahead * plane.from_column, move.bytes());
+      move(plane.to + row * plane.to_row + column * plane.to_column, from);
+    }
+}
+
+/// Runs that are too short to be streamed one by one, but follow one another in the destination.
+template <class Move>
+void stream_rows(const Plane& plane, Move move) {
+  alignas(cache_line) std::byte buffer[gathered_bytes];
+  const auto most = gathered_bytes / move.bytes();
+  const auto ahead = columns_ahead(plane, move.bytes());
+  for (std::int64_t row = 0; row < plane.rows; ++row)
+    for (std::int64_t first = 0; first < plane.columns; first += most) {
+      const auto last = std::min(first + most, plane.columns);
+      for (auto column = first; column < last; ++column) {
+        const auto* from = plane.from + row * plane.from_row + column * plane.from_column;
+        if (column + ahead < plane.columns)
+          prefetch(from + ahead * plane.from_column, move.bytes());
+        move(buffer + (column - first) * move.bytes(), from);
+      }
+      stream_copy(plane.to + row * plane.to_row + first * move.bytes(), buffer,
+                  (last - first) * move.bytes());
+    }
 }
 
 template <class Move>
@@ -117,8 +149,19 @@ void transpose_rows(const Plane& plane, Move move) {
   }
 }
 
+enum class Way : std::uint8_t { rows, streamed_rows, transposed };
+
+Way way_of(const Planes& planes) {
+  if (planes.is_transposing) return Way::transposed;
+  const bool streams = planes.stores == Stores::streaming && planes.run < least_streaming_run &&
+                       planes.destination_column_stride == planes.run &&
+                       planes.columns * planes.run >= least_streaming_run;
+  return streams ? Way::streamed_rows : Way::rows;
+}
+
 template <class Move>
 void copy_items(const Planes& planes, std::int64_t first, std::int64_t last, Move move) {
+  const auto way = way_of(planes);
   const auto row_dim = planes.rows.ndims - 1;
   for (auto i = first; i < last; ++i) {
     const auto item = planes.rows.item(i);
@@ -130,11 +173,14 @@ void copy_items(const Planes& planes, std::int64_t first, std::int64_t last, Mov
                       planes.source_column_stride,
                       planes.destination_strides[row_dim],
                       planes.destination_column_stride};
-    if (planes.is_transposing)
+    if (way == Way::transposed)
       transpose_rows(plane, move);
+    else if (way == Way::streamed_rows)
+      stream_rows(plane, move);
     else
       copy_rows(plane, move);
   }
+  if (planes.stores == Stores::streaming) end_streaming();
 }
 
 }  // namespace
@@ -147,9 +193,9 @@ Planes make_planes(const CopyLoop& copy) {
   planes.stores = copy.stores;
   CopyLoop rows = copy;
   if (!rows.extents.empty()) {
-    planes.columns = pop_back(rows.extents);
-    planes.source_column_stride = pop_back(rows.source_strides);
-    planes.destination_column_stride = pop_back(rows.destination_strides);
+    planes.columns = rows.extents.pop_back();
+    planes.source_column_stride = rows.source_strides.pop_back();
+    planes.destination_column_stride = rows.destination_strides.pop_back();
   }
   if (!rows.extents.empty()) {
     const auto dim = smallest_stride(rows.source_strides);
@@ -169,10 +215,8 @@ Planes make_planes(const CopyLoop& copy) {
 
 void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last) {
   const auto copy_by = [&](auto move) { copy_items(planes, first, last, move); };
-  if (planes.stores == Stores::streaming && planes.run >= least_streaming_run) {
-    copy_by(StreamingMove{planes.run});
-    return end_streaming();
-  }
+  if (planes.stores == Stores::streaming && planes.run >= least_streaming_run)
+    return copy_by(StreamingMove{planes.run});
   switch (planes.run) {
     case 1:
       return copy_by(FixedMove<1>());

@@ -144,11 +144,10 @@ bool Run::turn() {
     begin_round();
     return true;
   }
-  if (phase.advance(execution_, lanes_ ? &*lanes_ : nullptr)) {
-    if (!phase.is_in_round()) begin_round();
-    return true;
-  }
-  return phase.copy_own(execution_);
+  // What stays is copied in step with what is sent: both often lie in the same lines and pages.
+  const bool has_moved = phase.advance(execution_, lanes_ ? &*lanes_ : nullptr);
+  if (has_moved && phase.may_begin_round()) begin_round();
+  return phase.copy_own(execution_) || has_moved;
 }
 
 bool Run::test() {

@@ -2,31 +2,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include <tessera/tensor/detail/loops.hpp>
 
 namespace tessera::detail {
 namespace {
 
-Extents select(const Extents& values, const Extents& order) {
-  Extents result;
-  for (const auto dim : order) result.push_back(values[static_cast<std::size_t>(dim)]);
-  return result;
+/// Whether dim `a` lies outside dim `b`.
+bool is_outside(std::span<const Extents> strides, std::size_t a, std::size_t b) {
+  for (const auto& operand : strides)
+    if (operand[a] != operand[b]) return std::abs(operand[a]) > std::abs(operand[b]);
+  return false;
 }
 
-Extents sorted_dims(const Extents& extents, std::span<const Extents> strides) {
-  Extents order;
+void swap_dims(Extents& extents, std::span<Extents> strides, std::size_t a, std::size_t b) {
+  std::swap(extents[a], extents[b]);
+  for (auto& operand : strides) std::swap(operand[a], operand[b]);
+}
+
+void copy_dim(Extents& extents, std::span<Extents> strides, std::size_t from, std::size_t to) {
+  extents[to] = extents[from];
+  for (auto& operand : strides) operand[to] = operand[from];
+}
+
+void truncate(Extents& extents, std::span<Extents> strides, std::size_t size) {
+  extents.truncate(size);
+  for (auto& operand : strides) operand.truncate(size);
+}
+
+void drop_single(Extents& extents, std::span<Extents> strides) {
+  std::size_t kept = 0;
   for (std::size_t d = 0; d < extents.size(); ++d)
-    if (extents[d] != 1) order.push_back(static_cast<std::int64_t>(d));
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    const auto first = static_cast<std::size_t>(a);
-    const auto second = static_cast<std::size_t>(b);
-    for (const auto& operand : strides)
-      if (operand[first] != operand[second])
-        return std::abs(operand[first]) > std::abs(operand[second]);
-    return false;
-  });
-  return order;
+    if (extents[d] != 1) copy_dim(extents, strides, d, kept++);
+  truncate(extents, strides, kept);
+}
+
+/// Largest strides outermost; few dims, most often in order.
+void sort(Extents& extents, std::span<Extents> strides) {
+  for (std::size_t last = 1; last < extents.size(); ++last)
+    for (std::size_t d = last; d > 0 && is_outside(strides, d, d - 1); --d)
+      swap_dims(extents, strides, d, d - 1);
 }
 
 bool is_one_dim(const Extents& extents, std::span<const Extents> strides, std::size_t outer,
@@ -53,21 +69,17 @@ LoopArray loop_strides(const Extents& strides) {
 }
 
 void simplify(Extents& extents, std::span<Extents> strides) {
-  const Extents order = sorted_dims(extents, strides);
-  extents = select(extents, order);
-  for (auto& operand : strides) operand = select(operand, order);
-
-  Extents kept;
+  drop_single(extents, strides);
+  sort(extents, strides);
+  std::size_t kept = 0;
   for (std::size_t d = 0; d < extents.size(); ++d) {
-    if (!kept.empty() && is_one_dim(extents, strides, d - 1, d)) {
-      extents[d] *= extents[d - 1];
-      kept[kept.size() - 1] = static_cast<std::int64_t>(d);
-    } else {
-      kept.push_back(static_cast<std::int64_t>(d));
+    if (kept > 0 && is_one_dim(extents, strides, kept - 1, d)) {
+      const auto outer = extents[--kept];
+      extents[d] *= outer;
     }
+    copy_dim(extents, strides, d, kept++);
   }
-  extents = select(extents, kept);
-  for (auto& operand : strides) operand = select(operand, kept);
+  truncate(extents, strides, kept);
 }
 
 }  // namespace tessera::detail

@@ -3,6 +3,7 @@
 //
 // The protocol of the window over plain memory, with threads as ranks where more than one is needed.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -147,6 +148,34 @@ TEST(Window, reader_that_fails_gives_back_what_it_holds) {
     EXPECT_EQ(value_at(reader.take(0)), 7);
   }
   EXPECT_TRUE(writer.is_read());
+}
+
+TEST(Window, writer_learns_which_way_is_cheaper) {
+  constexpr std::int64_t bytes = 64 << 10;
+  Node node(2, bytes);
+  int streamed = 0;
+  for (int call = 0; call < 200; ++call) {
+    const auto stamp = static_cast<std::uint64_t>(2 * call + 2);
+    Lanes writer(node.of(0), stamp);
+    Lanes reader(node.of(1), stamp);
+    writer.open(1);
+    ASSERT_NE(writer.next(1), nullptr);
+    const bool streams = writer.streams(1, bytes);
+    writer.publish(1);
+    ASSERT_NE(reader.take(0), nullptr);
+    reader.begin_reading(0);
+    if (!streams) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    reader.release(0);
+    streamed += streams ? 1 : 0;
+  }
+  EXPECT_GE(streamed, 150);
+}
+
+TEST(Window, small_chunks_stay_in_the_cache) {
+  Node node(2);
+  Lanes writer(node.of(0), 2);
+  writer.open(1);
+  EXPECT_FALSE(writer.streams(1, 256));
 }
 
 /// One rank of a program in which all send numbers to all, again and again; in some rounds all leave

@@ -54,13 +54,32 @@ TEST(Copy, moves_every_element_and_no_other_byte_between_any_two_layouts) {
   for (int n = 0; n < 1500; ++n) {
     Pair pair(generator, random_extents(generator, n % 10 == 0 ? 20000 : 500));
     const auto expected = pair.expected();
+    auto job = pair.job();
+    job.stores = n % 2 == 0 ? detail::Stores::cached : detail::Stores::streaming;
 
-    detail::copy(Execution(), pair.source.ref(), pair.destination.ref());
+    detail::copy(Execution(), job);
 
     ASSERT_EQ(pair.destination.memory(), expected)
         << "case " << n << ": " << to_string(pair.source.ref().extents) << " strides "
         << to_string(pair.source.ref().strides) << " to "
         << to_string(pair.destination.ref().strides) << " of " << to_string(pair.source.ref().type);
+  }
+}
+
+TEST(Copy, streams_rows_of_any_length) {
+  std::mt19937 generator(8);
+  for (const std::int64_t row : {1, 2, 7, 16, 31, 32, 33, 64, 127, 129, 512, 515, 2049}) {
+    const Extents extents{3, 61, row};
+    Pair pair(generator, extents, opaque(8));
+    pair.source = TestArray(generator, opaque(8), extents, Layout::strided);
+    pair.destination = TestArray(generator, opaque(8), extents, Layout::right, 1);
+    pair.source.randomise(generator);
+    const auto expected = pair.expected();
+
+    detail::copy(Execution(),
+                 {pair.source.ref(), pair.destination.ref(), detail::Stores::streaming});
+
+    EXPECT_EQ(pair.destination.memory(), expected) << row;
   }
 }
 

@@ -202,7 +202,8 @@ TYPED_TEST(Reduce, gives_the_bits_of_the_fixed_tree_for_any_layouts_and_number_o
       Case<T> c(generator, random_extents(generator, size % 8 == 0 ? 3000 : 60), size);
       const auto expected = c.expected(op, divisor);
 
-      detail::reduce(Execution(), op, c.refs(), c.destination.ref(), divisor);
+      const auto stores = generator() % 2 == 0 ? detail::Stores::cached : detail::Stores::streaming;
+      detail::reduce(Execution(), op, c.refs(), c.destination.ref(), divisor, stores);
 
       expect_values(c.destination, expected, to_string(op) + " of " + std::to_string(size));
     }

@@ -64,6 +64,11 @@ class Extents {
     values_[size_++] = value;
   }
 
+  /// Drops the last number and gives it. Expects one.
+  constexpr std::int64_t pop_back() { return values_[--size_]; }
+  /// Keeps the first `size` numbers. Expects as many.
+  constexpr void truncate(std::size_t size) { size_ = size; }
+
   friend constexpr bool operator==(const Extents& a, const Extents& b) {
     if (a.size_ != b.size_) return false;
     for (std::size_t i = 0; i < a.size_; ++i)

@@ -22,9 +22,8 @@ using RedistributedView =
 /// `options` for Views of these types.
 template <class Source, class Destination>
 RedistributeOptions options_for(RedistributeOptions options) {
-  constexpr bool are_left =
-      std::is_same_v<typename Source::array_layout, Kokkos::LayoutLeft> &&
-      std::is_same_v<typename Destination::array_layout, Kokkos::LayoutLeft>;
+  constexpr bool are_left = std::is_same_v<typename Source::array_layout, Kokkos::LayoutLeft> &&
+                            std::is_same_v<typename Destination::array_layout, Kokkos::LayoutLeft>;
   if (are_left) options.wire_order = WireOrder::first_dim_fastest;
   options.donate_source = false;
   return options;

@@ -62,10 +62,10 @@ auto redistribute_all(const Execution& execution, const std::vector<DTensor<V>>&
           results.push_back(tensor);
           continue;
         }
-      redistributors.push_back(cached_redistributor(mesh, tensor.spec(), targets[i], type, adapted,
-                                                    "redistribute_all"));
-      results.push_back(result_tensor<Result>(execution, tensor, targets[i],
-                                              redistributors.back(), options));
+      redistributors.push_back(
+          cached_redistributor(mesh, tensor.spec(), targets[i], type, adapted, "redistribute_all"));
+      results.push_back(
+          result_tensor<Result>(execution, tensor, targets[i], redistributors.back(), options));
       pieces.push_back({array_ref(tensor.to_local()), array_ref(results.back().to_local())});
     }
     if (redistributors.empty()) return finish(execution, "redistribute_all");
@@ -101,18 +101,22 @@ auto redistribute_all(const Exec& exec, const std::vector<DTensor<V>>& tensors,
 
 /// The same for tensors named one by one: redistribute_all(a, b, placements) is an array of two.
 template <class V, class... Rest>
-requires(sizeof...(Rest) > 0 && std::is_convertible_v<detail::LastOf<Rest...>, Placements>)
-auto redistribute_all(const DTensor<V>& first, const Rest&... rest) {
+requires(sizeof...(Rest) > 0 &&
+         std::is_convertible_v<detail::LastOf<Rest...>,
+                               Placements>) auto redistribute_all(const DTensor<V>& first,
+                                                                  const Rest&... rest) {
   constexpr std::size_t size = sizeof...(Rest);
   const auto arguments = std::tie(first, rest...);
   const auto all = [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return detail::redistribute_all<void>(
-        Execution(), std::vector<DTensor<V>>{std::get<i>(arguments)...},
-        Placements(std::get<size>(arguments)), {});
-  }(std::make_index_sequence<size>());
+    return detail::redistribute_all<void>(Execution(),
+                                          std::vector<DTensor<V>>{std::get<i>(arguments)...},
+                                          Placements(std::get<size>(arguments)), {});
+  }
+  (std::make_index_sequence<size>());
   return [&]<std::size_t... i>(std::index_sequence<i...>) {
     return std::array{all[i]...};
-  }(std::make_index_sequence<size>());
+  }
+  (std::make_index_sequence<size>());
 }
 
 }  // namespace tessera

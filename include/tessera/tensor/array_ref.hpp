@@ -16,10 +16,11 @@ namespace tessera {
 
 /// Kokkos' 16-bit floats, where the backend has them; elsewhere these names mean float.
 template <class T>
-  requires(sizeof(T) == 2 && (std::is_same_v<T, Kokkos::Experimental::half_t> ||
-                              std::is_same_v<T, Kokkos::Experimental::bhalf_t>))
-inline constexpr ElementKind element_kind<T> =
-    std::is_same_v<T, Kokkos::Experimental::half_t> ? ElementKind::float16 : ElementKind::bfloat16;
+requires(sizeof(T) == 2 &&
+         (std::is_same_v<T, Kokkos::Experimental::half_t> ||
+          std::is_same_v<T, Kokkos::Experimental::bhalf_t>)) inline constexpr ElementKind
+    element_kind<T> = std::is_same_v<T, Kokkos::Experimental::half_t> ? ElementKind::float16
+                                                                      : ElementKind::bfloat16;
 
 /// Whether the host can read a piece of memory.
 enum class MemorySpace : std::uint8_t { host, device };

@@ -39,7 +39,10 @@ class Watch {
   }
 
   /// Something has arrived: the time begins anew.
-  void restart() { start_ = 0; }
+  void restart() {
+    start_ = 0;
+    backoff_.restart();
+  }
   /// The caller has done something else since the last look: that was no waiting.
   void come_back();
 

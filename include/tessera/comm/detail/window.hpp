@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <tessera/comm/detail/store_choice.hpp>
+
 namespace tessera::detail {
 
 /// How the memory that the ranks of a node share is laid out: one section per rank, in which it
@@ -38,6 +40,7 @@ struct WindowShape {
 /// writer and its reader hold one word: 0 (free), the stamp (full), or the stamp + 1 (being read).
 /// The writer fills free slots only, the reader takes those with the stamp that it expects. A writer
 /// that gives up takes back what was not taken, so nothing of an execution that failed stays behind.
+/// A second word asks the reader how long it takes, and tells the writer.
 class Window {
  public:
   /// `memory`: shape.bytes(), all 0 at first, aligned to 128 bytes.
@@ -52,7 +55,9 @@ class Window {
   }
   /// Memory of the slot, slot_bytes long.
   std::byte* memory(int reader, int slot) const { return memory(position_, reader, slot); }
-  void publish(int reader, int slot, std::uint64_t stamp) const {
+  /// `is_timed`: the reader shall say how long it took.
+  void publish(int reader, int slot, std::uint64_t stamp, bool is_timed = false) const {
+    word(position_, reader, slot, 1).store(is_timed ? 1 : 0, std::memory_order_relaxed);
     word(position_, reader, slot).store(stamp, std::memory_order_release);
   }
   /// Whether the slot holds a chunk with this stamp, be it read just now or not.
@@ -77,16 +82,26 @@ class Window {
       return nullptr;
     return memory(writer, position_, slot);
   }
-  void release(int writer, int slot) const {
+  /// Of a chunk that was taken.
+  bool is_timed(int writer, int slot) const {
+    return word(writer, position_, slot, 1).load(std::memory_order_relaxed) != 0;
+  }
+  /// `nanoseconds`: that reading took, 0 if it was not measured.
+  void release(int writer, int slot, std::uint64_t nanoseconds = 0) const {
+    word(writer, position_, slot, 1).store(nanoseconds, std::memory_order_relaxed);
     word(writer, position_, slot).store(0, std::memory_order_release);
+  }
+  /// As the writer, of a free slot: what the last reader told.
+  std::uint64_t reading_time(int reader, int slot) const {
+    return word(position_, reader, slot, 1).load(std::memory_order_relaxed);
   }
 
  private:
   std::byte* section(int writer) const { return memory_ + writer * shape_.section_bytes(); }
-  std::atomic_ref<std::uint64_t> word(int writer, int reader, int slot) const {
+  std::atomic_ref<std::uint64_t> word(int writer, int reader, int slot, int index = 0) const {
     auto* cell = section(writer) +
                  (std::int64_t{reader} * WindowShape::slots + slot) * WindowShape::cell_bytes;
-    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(cell));
+    return std::atomic_ref(reinterpret_cast<std::uint64_t*>(cell)[index]);
   }
   std::byte* memory(int writer, int reader, int slot) const {
     const int place = reader < writer ? reader : reader - 1;
@@ -107,6 +122,22 @@ struct Lane {
   std::uint32_t read = 0;
   bool is_open = false;
   const std::byte* held = nullptr;
+  double writing_since = 0;  ///< 0: not measured
+  double reading_since = 0;
+};
+
+/// A chunk whose reader has not yet told how long it took.
+struct TimedChunk {
+  std::int64_t bytes = 0;  ///< 0: there is none
+  bool streams = false;
+  double seconds_of_writer = 0;
+};
+
+/// How chunks are written to one reader.
+struct Writing {
+  StoreChoice small;
+  StoreChoice large;
+  std::array<TimedChunk, WindowShape::slots> timed;  ///< by slot
 };
 
 /// A window as one process uses it: which of its executions may write to which reader.
@@ -115,10 +146,13 @@ struct Lane {
 /// began, which is the order in which the reader expects them.
 struct SharedWindow {
   explicit SharedWindow(const Window& shared)
-      : window(shared), queues(static_cast<std::size_t>(shared.shape().ranks)) {}
+      : window(shared),
+        queues(static_cast<std::size_t>(shared.shape().ranks)),
+        writings(queues.size()) {}
 
   Window window;
   std::vector<std::vector<const Lanes*>> queues;  ///< by reader
+  std::vector<Writing> writings;                  ///< by reader
   std::vector<std::vector<Lane>> spare_lanes;     ///< for executions to come
 };
 
@@ -140,6 +174,9 @@ class Lanes {
   void open(int reader);
   /// Memory for the next chunk; null while the reader has not done with what was in it.
   std::byte* next(int reader);
+  /// Whether the chunk about to be written there had better go past the caches. Asked at most once,
+  /// right before.
+  bool streams(int reader, std::int64_t bytes);
   void publish(int reader);
   /// Nothing more will be published to anybody.
   void close() noexcept;
@@ -147,6 +184,8 @@ class Lanes {
   /// The next chunk of `writer`; null if it is not there. It stays until release(). Asked again
   /// before that, it gives the same.
   const std::byte* take(int writer);
+  /// Reading begins, until release().
+  void begin_reading(int writer);
   void release(int writer);
 
   /// Whether the reader has done with all that was published to it.
@@ -159,6 +198,7 @@ class Lanes {
  private:
   Lane& lane(int rank) { return lanes_[static_cast<std::size_t>(rank)]; }
   const Lane& lane(int rank) const { return lanes_[static_cast<std::size_t>(rank)]; }
+  Writing& writing(int reader) { return shared_.writings[static_cast<std::size_t>(reader)]; }
   int ranks() const { return shared_.window.shape().ranks; }
   bool take_back() noexcept;
 

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include <tessera/redistribute/detail/arithmetic.hpp>
 #include <tessera/redistribute/detail/reduction.hpp>
@@ -14,22 +17,33 @@
 namespace tessera::detail {
 
 /// Reduces on the host, one tile of the innermost loop per index: so small that the partial results
-/// of the tree stay in cache.
+/// of the tree, a tile for each of its levels, stay in the first-level cache.
 ///
 /// Strided or misaligned rows are gathered into tiles, so that all arithmetic runs on dense ones.
 /// Shares the reduction with the caller: the kernel may outlive the call in an asynchronous host
 /// backend.
 template <class T, class Op>
 struct HostReduce {
-  static constexpr std::int64_t tile = 1024 / static_cast<std::int64_t>(sizeof(T));
   static constexpr std::int64_t deepest_tree = 33;
   static constexpr auto element = static_cast<std::int64_t>(sizeof(T));
+  static constexpr std::int64_t unit = 1024 / element;  ///< elements of a tile of the deepest tree
 
   std::shared_ptr<const Reduction> reduction;
+  std::int64_t tile;  ///< elements
   Loops loops;
 
+  explicit HostReduce(Reduction&& reduced)
+      : reduction(std::make_shared<const Reduction>(std::move(reduced))),
+        tile(tile_for(reduction->terms.size())),
+        loops(make_loops(reduction->extents, tile)) {}
+
+  static std::int64_t tile_for(std::size_t terms) {
+    const auto levels = static_cast<std::int64_t>(std::bit_width(terms));
+    return std::min<std::int64_t>(4, deepest_tree / (levels + 1)) * unit;
+  }
+
   void operator()(std::int64_t i) const {
-    alignas(64) T buffer[deepest_tree * tile];
+    alignas(64) T buffer[deepest_tree * unit];
     const auto item = loops.item(i);
     const auto& destination = reduction->destination;
     const bool streams = reduction->stores == Stores::streaming;

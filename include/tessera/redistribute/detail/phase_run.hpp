@@ -71,8 +71,9 @@ class PhaseRun {
   /// Once all is added. `scratch` is in use until the end.
   void begin(Scratch& scratch);
 
-  /// Packs the next round of messages. Whether there is one; only after the last one has ended and
-  /// what was reduced from it.
+  /// Whether the last round of messages has ended, and what was reduced from it.
+  bool may_begin_round() const;
+  /// Packs the next round if it may. Whether there is one.
   bool begin_round(const Execution& execution);
   bool is_in_round() const { return is_in_round_; }
   const std::vector<Message>& outgoing() const { return sends_; }
@@ -139,7 +140,6 @@ class PhaseRun {
     return std::span(terms_).subspan(reduction.first_term, reduction.terms);
   }
 
-  bool may_begin_round() const;
   ArrayRef staged(const ArrayRef& chunk);
   std::int64_t round_bytes() const;
   void receive_terms(const Reduction& reduction);
@@ -169,6 +169,7 @@ class PhaseRun {
   std::size_t left_ = 0;  ///< streams and reductions that are not done
   std::size_t next_own_ = 0;
 
+  bool has_messages_ = false;
   std::int64_t rounds_ = 0;  ///< that have ended
   bool is_in_round_ = false;
   std::byte* free_ = nullptr;  ///< memory of the round that is not yet used

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -18,9 +17,8 @@ template <class T, class Op>
 void reduce_as(const Execution& execution, MemorySpace space, Reduction reduction) {
   if (!is_on_device(space)) {
     const auto bytes = reduction.bytes();
-    const auto loops = make_loops(reduction.extents, HostReduce<T, Op>::tile);
-    const HostReduce<T, Op> kernel{std::make_shared<const Reduction>(std::move(reduction)), loops};
-    launch_on_host(execution, "tessera::detail::reduce", loops.items(), bytes, kernel);
+    const HostReduce<T, Op> kernel(std::move(reduction));
+    launch_on_host(execution, "tessera::detail::reduce", kernel.loops.items(), bytes, kernel);
     // Other threads' stores are ordered by the barrier at the end of the kernel.
     end_streaming();
   } else if constexpr (has_device && is_device_number<T>) {

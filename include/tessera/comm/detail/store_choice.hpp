@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace tessera::detail {
+
+/// Whether chunks for one reader had better be written past the caches, by what both ways cost of
+/// late.
+///
+/// Cores that share a cache hand chunks over fastest through it. Between others, reading what a core
+/// has just written may take three times as long as reading it from memory. Which holds can change
+/// while a program runs, with the cores that it runs on: now and then the other way is tried.
+class StoreChoice {
+ public:
+  struct Next {
+    bool streams;
+    bool is_timed;  ///< whether add() shall be told what it costs
+  };
+  /// The way of the next chunk.
+  Next next();
+  /// `cost`: of a chunk that went this way, to writer and reader together, per byte.
+  void add(bool streams, double cost);
+
+ private:
+  static constexpr int first_samples = 2;
+  static constexpr int timing_interval = 4;
+  static constexpr int shortest_interval = 16;
+  static constexpr int longest_interval = 256;
+
+  struct Way {
+    double cost = 0;
+    int samples = 0;
+  };
+
+  Way& way(bool streams) { return ways_[streams ? 1 : 0]; }
+
+  std::array<Way, 2> ways_;
+  bool streams_ = false;  ///< the better way
+  int interval_ = shortest_interval;
+  int chunks_ = 0;  ///< since the other way was tried
+};
+
+}  // namespace tessera::detail
