@@ -34,7 +34,15 @@ std::int64_t parse_bytes(const std::string& text) {
 /// What the first rank of a node tells the others.
 struct Offer {
   std::array<char, 64> name{};
+  std::int64_t slot_bytes = 0;
 };
+
+/// Bytes per rank where nothing is said: of the shared memory that is left at most a quarter in all,
+/// for MPI needs some too.
+std::int64_t default_bytes(std::size_t ranks) {
+  return std::min(default_section_bytes,
+                  free_shared_memory() / 4 / static_cast<std::int64_t>(ranks));
+}
 
 /// The memory of the window as this rank has mapped it, its own section reserved.
 SharedMemory map_section(SharedMemory made, const std::string& name, const WindowShape& shape,
@@ -66,24 +74,27 @@ void make_window(const Communicator& communicator) {
   auto& state = communicator.state();
   const auto group = all_ranks(communicator);
   const auto text = variable_of_first(group, "TESSERA_WINDOW");
-  const auto section_bytes = text.empty() ? default_section_bytes : parse_bytes(text);
-  if (section_bytes == 0 || state.node_map.nodes() == state.size) return;
+  const auto wanted_bytes = text.empty() ? default_section_bytes : parse_bytes(text);
+  if (wanted_bytes == 0 || state.node_map.nodes() == state.size) return;
 
   const auto node_of = [&](int rank) {
     return static_cast<std::size_t>(state.node_map.node[static_cast<std::size_t>(rank)]);
   };
   const auto node_ranks = state.node_map.peers(state.rank);
   const int position = position_of(node_ranks, state.rank);
-  const auto shape =
-      WindowShape::fitting(static_cast<int>(node_ranks.size()), section_bytes, largest_slot_bytes);
+  const int ranks = static_cast<int>(node_ranks.size());
   SharedMemory made;
   Offer offer;
-  if (shape.slot_bytes > 0 && position == 0) {
-    made = SharedMemory::make(shape.bytes());
+  if (position == 0) {
+    const auto bytes = text.empty() ? default_bytes(node_ranks.size()) : wanted_bytes;
+    const auto offered = WindowShape::fitting(ranks, bytes, largest_slot_bytes);
+    offer.slot_bytes = offered.slot_bytes;
+    if (offered.slot_bytes > 0) made = SharedMemory::make(offered.bytes());
     made.name().copy(offer.name.data(), offer.name.size() - 1);
   }
   const auto offers = all_gather_value(group, offer, TraceKind::metadata, operation);
   const auto& first = offers[static_cast<std::size_t>(node_ranks.front())];
+  const WindowShape shape{ranks, first.slot_bytes};
   SharedMemory memory;
   if (shape.slot_bytes > 0)
     memory = map_section(std::move(made), first.name.data(), shape, position);
@@ -96,7 +107,7 @@ void make_window(const Communicator& communicator) {
     log({LogLevel::warning, "comm",
          fmt::format("no window for the {} ranks of this node, {} bytes per rank wanted: {}; "
                      "they exchange messages",
-                     node_ranks.size(), section_bytes,
+                     node_ranks.size(), wanted_bytes,
                      memory.error().empty() ? "too few bytes" : memory.error())});
   const auto slot_of_node = least_of_nodes(state.node_map, slots);
   for (const auto slot : slot_of_node)

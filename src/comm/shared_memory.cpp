@@ -2,16 +2,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <tessera/comm/detail/shared_memory.hpp>
 
 namespace tessera::detail {
+
+std::int64_t free_shared_memory() {
+  struct statvfs system {};
+  if (statvfs("/dev/shm", &system) != 0) return std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(system.f_bavail) * static_cast<std::int64_t>(system.f_frsize);
+}
 
 std::string unused_name() {
   std::random_device device;

@@ -45,14 +45,13 @@ Lanes::~Lanes() {
 }
 
 void Lanes::open(int reader) {
-  if (std::exchange(lane(reader).is_open, true)) return;
+  if (lane(reader).open_streams++ > 0) return;
   shared_.queues[static_cast<std::size_t>(reader)].push_back(this);
 }
 
-void Lanes::close() noexcept {
-  for (int rank = 0; rank < ranks(); ++rank)
-    if (std::exchange(lane(rank).is_open, false))
-      std::erase(shared_.queues[static_cast<std::size_t>(rank)], this);
+void Lanes::close(int reader) noexcept {
+  if (--lane(reader).open_streams > 0) return;
+  std::erase(shared_.queues[static_cast<std::size_t>(reader)], this);
 }
 
 std::byte* Lanes::next(int reader) {
@@ -65,12 +64,12 @@ std::byte* Lanes::next(int reader) {
 bool Lanes::streams(int reader, std::int64_t bytes) {
   if (bytes < least_streamed_bytes) return false;
   auto& to = lane(reader);
-  auto& writing = shared_.writings[static_cast<std::size_t>(reader)];
+  auto& [small, large, timed] = writing(reader);
   const auto choice_for = [&](std::int64_t size) -> StoreChoice& {
-    return size < least_large_bytes ? writing.small : writing.large;
+    return size < least_large_bytes ? small : large;
   };
   const int slot = slot_of(to.written);
-  auto& chunk = writing.timed[static_cast<std::size_t>(slot)];
+  auto& chunk = timed[static_cast<std::size_t>(slot)];
   const auto nanoseconds = shared_.window.reading_time(reader, slot);
   if (chunk.bytes > 0 && nanoseconds > 0)
     choice_for(chunk.bytes)
@@ -88,11 +87,9 @@ void Lanes::publish(int reader) {
   auto& to = lane(reader);
   const int slot = slot_of(to.written++);
   const bool is_timed = to.writing_since > 0;
-  if (is_timed) {
-    auto& writing = shared_.writings[static_cast<std::size_t>(reader)];
-    writing.timed[static_cast<std::size_t>(slot)].seconds_of_writer =
+  if (is_timed)
+    writing(reader).timed[static_cast<std::size_t>(slot)].seconds_of_writer =
         seconds() - std::exchange(to.writing_since, 0);
-  }
   shared_.window.publish(reader, slot, stamp_, is_timed);
 }
 
@@ -138,9 +135,10 @@ bool Lanes::take_back() noexcept {
 }
 
 void Lanes::abandon() noexcept {
-  close();
-  for (int rank = 0; rank < ranks(); ++rank)
+  for (int rank = 0; rank < ranks(); ++rank) {
+    while (lane(rank).open_streams > 0) close(rank);
     if (lane(rank).held != nullptr) release(rank);
+  }
   if (is_read()) return;
   const double start = seconds();
   Backoff backoff(true);

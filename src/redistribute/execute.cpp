@@ -21,6 +21,12 @@ std::size_t phases_after(const std::vector<Step>& steps, const PhaseNumber& numb
   return result;
 }
 
+/// The result of the phase is a part of the destination.
+bool lies_in_destination(const std::vector<Step>& steps, const PhaseNumber& number, int mesh_rank) {
+  const auto later = phases_after(steps, number);
+  return later == 0 || (later == 1 && keeps(steps.back().phases.back(), mesh_rank));
+}
+
 }  // namespace
 
 ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box) {
@@ -43,7 +49,8 @@ std::byte* ScratchBuffer::reserve(std::int64_t bytes, MemorySpace space) {
 }
 
 void Scratch::hand_over(const Execution& execution) {
-  if (user.get().is_given() && user.get() != execution)
+  // Without an instance, all has been waited for; that of the last user may be no more.
+  if (execution.is_given() && user.get().is_given() && user.get() != execution)
     user.get().fence("tessera::redistribute: before scratch is used by another instance");
   user = ViewHolder<Execution>(execution);
 }
@@ -64,11 +71,10 @@ void complete_destination(const Execution& execution, const RedistributePlan& pl
 
 ArrayRef result_of_phase(const BoundPlan& bound, const PhaseNumber& number, int mesh_rank,
                          std::byte*& free) {
-  const auto later = phases_after(bound.steps, number);
-  if (later == 0) return bound.destination;
+  if (phases_after(bound.steps, number) == 0) return bound.destination;
   const auto& result = number.of(bound.steps).destination;
   const auto& last = bound.steps.back().phases.back();
-  if (later == 1 && keeps(last, mesh_rank))
+  if (lies_in_destination(bound.steps, number, mesh_rank))
     return part_of_piece(bound.destination, last.destination, result);
   const auto& like = bound.destination;
   const auto array = row_major(free, like.type, result.shape, like.space);
@@ -76,10 +82,11 @@ ArrayRef result_of_phase(const BoundPlan& bound, const PhaseNumber& number, int 
   return array;
 }
 
-std::int64_t intermediate_bytes(std::span<const BoundPlan> plans, const PhaseNumber& number) {
+std::int64_t intermediate_bytes(std::span<const BoundPlan> plans, const PhaseNumber& number,
+                                int mesh_rank) {
   std::int64_t bytes = 0;
   for (const auto& bound : plans)
-    if (phases_after(bound.steps, number) > 0)
+    if (!lies_in_destination(bound.steps, number, mesh_rank))
       bytes +=
           aligned_bytes(number.of(bound.steps).destination.size() * bound.destination.type.size);
   return bytes;

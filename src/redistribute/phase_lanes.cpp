@@ -71,6 +71,7 @@ bool PhaseRun::send_chunks(const Execution& execution, Lanes& lanes) {
       finish_host(execution);
       lanes.publish(stream.lane);
       ++stream.next;
+      if (stream.is_done()) lanes.close(stream.lane);
       has_moved = true;
     }
     settle(stream);

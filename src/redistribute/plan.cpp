@@ -219,10 +219,9 @@ std::string RedistributePlan::explain() const {
                         received.bytes, received.lower_bound);
   }
   const auto all = cost();
-  text += fmt::format(
-      "  about {:.3g} s; at most {} bytes besides source and target, messages of at "
-      "most {}\n",
-      all.seconds, all.extra_memory, message_bytes());
+  text +=
+      fmt::format("  about {:.3g} s; at most {} bytes of messages under way, each of at most {}\n",
+                  all.seconds, all.extra_memory, message_bytes());
   return text;
 }
 

@@ -216,7 +216,11 @@ std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorS
   if (dims.reduced.empty()) {
     auto stages = staged_hops(last);
     const auto& model = options.cost_model;
-    if (seconds_of(model, stages, type) < least_gain * seconds_of(model, {&last, 1}, type))
+    const auto limit = memory_limit(source, goal, type, options);
+    const bool fits = std::all_of(stages.begin(), stages.end() - 1, [&](const Hop& hop) {
+      return largest_piece_bytes(hop.to, type) <= limit;
+    });
+    if (fits && seconds_of(model, stages, type) < least_gain * seconds_of(model, {&last, 1}, type))
       return one_step_each(std::move(stages));
     return {{StepKind::exchange, false, {std::move(last)}}};
   }

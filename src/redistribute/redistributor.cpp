@@ -6,11 +6,13 @@
 
 #include <fmt/format.h>
 
+#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/redistribute/detail/recycler.hpp>
 #include <tessera/redistribute/detail/run.hpp>
 #include <tessera/redistribute/redistributor.hpp>
+#include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
 namespace tessera {
@@ -41,7 +43,7 @@ void require_piece(int mesh_rank, const DTensorSpec& spec, ElementType type, con
   });
 }
 
-/// Kernels on host memory are complete when they return; those of a device are waited for.
+/// On return all is done.
 void run_plans(const Execution& execution, std::span<const detail::BoundPlan> plans,
                const Group& group, detail::Scratch& scratch, const char* operation) {
   detail::Run(execution, plans, group, scratch, operation).wait();
@@ -49,13 +51,27 @@ void run_plans(const Execution& execution, std::span<const detail::BoundPlan> pl
     return plan.source.space == MemorySpace::device ||
            plan.destination.space == MemorySpace::device;
   });
-  if (is_on_device) finish(execution, operation);
+  if (is_on_device)
+    finish(execution, operation);
+  else
+    detail::finish_host(execution);
 }
 
 bool are_alike(const std::vector<Step>& a, const std::vector<Step>& b) {
   return std::ranges::equal(a, b, [](const Step& s, const Step& t) {
     return s.kind == t.kind && s.phases.size() == t.phases.size();
   });
+}
+
+bool reduces(const std::vector<Step>& steps) {
+  return std::ranges::any_of(steps, [](const Step& s) { return s.kind == StepKind::reduce; });
+}
+
+/// Of reductions whose terms come by both transports, the messages of the second would wait for the
+/// chunks of the first, and those for a round in which the second takes part.
+bool may_reduce_together(const Group& group) {
+  const auto& state = group.communicator.state();
+  return state.smallest_slot == 0 || state.node_map.nodes() == 1;
 }
 
 }  // namespace
@@ -145,10 +161,14 @@ void run_together(const Execution& execution, std::span<const Redistributor> red
     left.push_back(redistributors[i].bound(pieces[i].source, pieces[i].destination));
   Scratch& scratch = redistributors.front().scratch();
   while (!left.empty()) {
+    const auto& first = left.front().steps;
+    const bool is_alone = reduces(first) && !may_reduce_together(redistributors.front().group());
     std::vector<BoundPlan> alike;
     std::vector<BoundPlan> others;
-    for (const auto& plan : left)
-      (are_alike(plan.steps, left.front().steps) ? alike : others).push_back(plan);
+    for (const auto& plan : left) {
+      const bool joins = alike.empty() || (!is_alone && are_alike(plan.steps, first));
+      (joins ? alike : others).push_back(plan);
+    }
     run_plans(execution, alike, redistributors.front().group(), scratch, operation);
     left.swap(others);
   }

@@ -91,7 +91,7 @@ void Run::begin_phase() {
   phase.clear(group_.position, peers_, sizes);
   auto& buffer = scratch_.intermediate[number_.buffer()];
   const auto space = plans_.front().destination.space;
-  auto* free = buffer.reserve(intermediate_bytes(plans_, number_), space);
+  auto* free = buffer.reserve(intermediate_bytes(plans_, number_, group_.position), space);
   scratch_.results.clear();
   for (std::size_t m = 0; m < plans_.size(); ++m) {
     const auto& bound = plans_[m];
@@ -128,7 +128,6 @@ void Run::end_phase() {
   }
   for (const auto& bound : plans_)
     complete_destination(execution_, bound.plan, bound.steps, bound.destination);
-  if (lanes_) lanes_->close();
 }
 
 /// Whether anything was done.

@@ -108,7 +108,7 @@ TEST(Window, executions_write_one_after_another) {
 
   EXPECT_EQ(second.next(1), nullptr);
   publish(*first, 1, 7);
-  first->close();
+  first->close(1);
   EXPECT_EQ(second.next(1), nullptr);
   {
     Lanes reader(node.of(1), 10);
@@ -118,6 +118,31 @@ TEST(Window, executions_write_one_after_another) {
   publish(second, 1, 8);
   Lanes reader(node.of(1), 12);
   EXPECT_EQ(value_at(reader.take(0)), 8);
+}
+
+TEST(Window, execution_that_has_written_all_lets_the_next_one_write) {
+  Node node(3);
+  Lanes first(node.of(0), 10);
+  Lanes second(node.of(0), 12);
+  first.open(1);
+  first.open(1);
+  first.open(2);
+  second.open(1);
+
+  publish(first, 1, 7);
+  first.close(1);
+  EXPECT_EQ(second.next(1), nullptr);
+  publish(first, 1, 8);
+  first.close(1);
+  EXPECT_EQ(second.next(1), nullptr);  // unread
+  Lanes reader(node.of(1), 10);
+  EXPECT_EQ(value_at(reader.take(0)), 7);
+  reader.release(0);
+
+  publish(second, 1, 9);
+  EXPECT_EQ(value_at(reader.take(0)), 8);
+  Lanes second_reader(node.of(1), 12);
+  EXPECT_EQ(value_at(second_reader.take(0)), 9);
 }
 
 TEST(Window, what_is_not_read_is_taken_back) {
@@ -212,7 +237,8 @@ void exchange_all(Node& node, int ranks, int rank, int rounds, std::vector<std::
         lanes.release(peer);
         if (!all_leave) --left;
       }
-    lanes.close();
+    for (int peer = 0; peer < ranks; ++peer)
+      if (peer != rank) lanes.close(peer);
     while (!all_leave && !lanes.is_read()) std::this_thread::yield();
   }
 }

@@ -42,6 +42,26 @@ TEST(RedistributeAll, partial_tensors_are_reduced_apart_from_others) {
   EXPECT_TRUE(is_iota(all[2], world_size()));
 }
 
+TEST(RedistributeAll, partial_tensors_of_many_chunks) {
+  const auto mesh = mesh_of({world_size()});
+  const auto part = iota<Matrix>(mesh, {Replicate()}, {128, 257});
+  const auto a = from_local(part.to_local(), mesh, {Partial()}, {.shape = {128, 257}});
+  for (const auto& target : {Placements{Replicate()}, Placements{Shard(0)}, Placements{Shard(1)}})
+    for (const auto& sum : redistribute_all(std::vector{a, a, a}, target))
+      EXPECT_TRUE(is_iota(sum, world_size()));
+}
+
+TEST(RedistributeAll, memory_given_twice_is_not_donated) {
+  const auto mesh = mesh_of({world_size()});
+  const auto part = iota<Matrix>(mesh, {Replicate()}, {12, 7});
+  const auto a = from_local(part.to_local(), mesh, {Partial()}, {.shape = {12, 7}});
+
+  const auto all = redistribute_all(std::vector{a, a}, {Replicate()}, {.donate_source = true});
+
+  EXPECT_TRUE(is_iota(all[0], world_size()));
+  EXPECT_TRUE(is_iota(all[1], world_size()));
+}
+
 TEST(RedistributeAll, tensor_that_is_there_already_stays) {
   const auto mesh = mesh_of({world_size()});
   const auto a = iota<Matrix>(mesh, {Shard(1)}, {13, 8});

@@ -71,8 +71,6 @@ class Simulation {
         auto& window = windows_.emplace_back(detail::Window(begin, shape, static_cast<int>(p)));
         auto& lanes = lanes_[at(ranks[p])];
         lanes = std::make_unique<detail::Lanes>(window, 42);
-        for (std::size_t q = 0; q < ranks.size(); ++q)
-          if (q != p) lanes->open(static_cast<int>(q));
       }
     }
   }
@@ -86,13 +84,16 @@ class Simulation {
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const detail::BoundPlan bound{plan_, steps_[rank], pieces_[rank], destinations_[rank]};
       auto& buffer = scratch[rank].intermediate[number.buffer()];
-      auto* free = buffer.reserve(detail::intermediate_bytes({&bound, 1}, number),
-                                  destinations_[rank].space);
+      auto* free =
+          buffer.reserve(detail::intermediate_bytes({&bound, 1}, number, static_cast<int>(rank)),
+                         destinations_[rank].space);
       results[rank] = detail::result_of_phase(bound, number, static_cast<int>(rank), free);
       auto& phase = scratch[rank].phase;
       phase.clear(static_cast<int>(rank), {all_ranks_, lane_of_[rank]}, sizes);
       phase.add(plan_, steps_[rank][number.step], number.of(steps_[rank]), pieces_[rank],
                 results[rank]);
+      for (const auto& block : number.of(steps_[rank]).send)
+        if (const int lane = lane_of_[rank][at(block.peer)]; lane >= 0) lanes_[rank]->open(lane);
       phase.begin(scratch[rank]);
       if (phase.begin_round(execution)) post(static_cast<int>(rank), phase);
     }

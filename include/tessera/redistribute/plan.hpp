@@ -44,7 +44,7 @@ struct PlanCost {
   std::int64_t bytes_reduced = 0;  ///< operands read by reductions
   std::int64_t messages_received = 0;
   double seconds = 0.0;           ///< by the cost model of the options
-  std::int64_t extra_memory = 0;  ///< bytes besides source and target
+  std::int64_t extra_memory = 0;  ///< most bytes of messages under way
 };
 
 /// What remains on the target's Partial mesh dims once the data has arrived.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
@@ -21,6 +22,15 @@ struct RedistributeAllCall {
 
   std::string operator()() const;
 };
+
+/// No other tensor of the list has the memory of this one.
+template <class V>
+bool has_own_memory(const std::vector<DTensor<V>>& tensors, const DTensor<V>& tensor) {
+  const auto* data = tensor.to_local().data();
+  return std::count_if(tensors.begin(), tensors.end(), [&](const DTensor<V>& other) {
+           return other.to_local().data() == data;
+         }) == 1;
+}
 
 template <class Out, class V>
 auto redistribute_all(const Execution& execution, const std::vector<DTensor<V>>& tensors,
@@ -64,8 +74,10 @@ auto redistribute_all(const Execution& execution, const std::vector<DTensor<V>>&
         }
       redistributors.push_back(
           cached_redistributor(mesh, tensor.spec(), targets[i], type, adapted, "redistribute_all"));
+      auto mine = options;
+      mine.donate_source = options.donate_source && has_own_memory(tensors, tensor);
       results.push_back(
-          result_tensor<Result>(execution, tensor, targets[i], redistributors.back(), options));
+          result_tensor<Result>(execution, tensor, targets[i], redistributors.back(), mine));
       pieces.push_back({array_ref(tensor.to_local()), array_ref(results.back().to_local())});
     }
     if (redistributors.empty()) return finish(execution, "redistribute_all");

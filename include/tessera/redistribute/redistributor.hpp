@@ -17,8 +17,8 @@ class Recycler;
 struct Scratch;
 }  // namespace detail
 
-/// A plan bound to this rank of a mesh, with the scratch memory it needs: nothing is allocated once
-/// it has run. A shared handle; one execution at a time. It does not keep the mesh alive.
+/// A plan bound to this rank of a mesh, with the scratch memory it needs: none is allocated once it
+/// has run. A shared handle; one execution at a time. It does not keep the mesh alive.
 class Redistributor {
  public:
   /// Made by RedistributePlan::bind.

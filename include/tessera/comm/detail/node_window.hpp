@@ -20,8 +20,8 @@ struct MappedWindow {
 };
 
 /// Makes the window of each node, of TESSERA_WINDOW bytes per rank (that of rank 0; by default 4
-/// MiB, 0: none). Where the system has no room, its ranks do without, and a warning is logged.
-/// Collective over the duplicate.
+/// MiB, or less where little shared memory is left; 0: none). Where the system has no room, its
+/// ranks do without, and a warning is logged. Collective over the duplicate.
 ///
 /// Errors: InvalidArgument for what is no number of bytes, on every rank.
 void make_window(const Communicator& communicator);

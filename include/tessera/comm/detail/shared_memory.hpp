@@ -45,6 +45,9 @@ class SharedMemory {
   bool is_linked_ = false;
 };
 
+/// Bytes of shared memory that the system has left; the largest number where it does not say.
+std::int64_t free_shared_memory();
+
 /// A name for shared memory that nobody else has.
 std::string unused_name();
 

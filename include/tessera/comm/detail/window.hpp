@@ -69,8 +69,10 @@ class Window {
   /// while it is being read.
   bool take_back(int reader, int slot, std::uint64_t stamp) const {
     auto expected = stamp;
-    if (word(position_, reader, slot).compare_exchange_strong(expected, 0)) return true;
-    return expected != stamp + 1;
+    if (!word(position_, reader, slot).compare_exchange_strong(expected, 0))
+      return expected != stamp + 1;
+    word(position_, reader, slot, 1).store(0, std::memory_order_relaxed);
+    return true;
   }
 
   /// As a reader: the chunk with this stamp, null if it is not there. It stays until release().
@@ -120,7 +122,7 @@ class Lanes;
 struct Lane {
   std::uint32_t written = 0;
   std::uint32_t read = 0;
-  bool is_open = false;
+  int open_streams = 0;  ///< that will still publish
   const std::byte* held = nullptr;
   double writing_since = 0;  ///< 0: not measured
   double reading_since = 0;
@@ -160,7 +162,8 @@ struct SharedWindow {
 /// Chunks of a lane arrive in the order in which they are published.
 class Lanes {
  public:
-  /// `stamp`: even, unlike 0; every rank that takes part gives the same, no other execution has it.
+  /// `stamp`: even, unlike 0; every rank that takes part gives the same, and no other execution has
+  /// it while chunks of this one may be unread.
   Lanes(SharedWindow& shared, std::uint64_t stamp);
   /// Takes back what was published and gives back what was taken; waits for a reader that is just
   /// reading, for at most a second.
@@ -170,16 +173,16 @@ class Lanes {
 
   std::int64_t slot_bytes() const { return shared_.window.shape().slot_bytes; }
 
-  /// Announces that chunks will be published to `reader`; before the first one to anybody.
+  /// Announces a stream of chunks to `reader`; before the first one to anybody.
   void open(int reader);
+  /// One of the streams has been published as a whole. After the last one, others may write there.
+  void close(int reader) noexcept;
   /// Memory for the next chunk; null while the reader has not done with what was in it.
   std::byte* next(int reader);
   /// Whether the chunk about to be written there had better go past the caches. Asked at most once,
   /// right before.
   bool streams(int reader, std::int64_t bytes);
   void publish(int reader);
-  /// Nothing more will be published to anybody.
-  void close() noexcept;
 
   /// The next chunk of `writer`; null if it is not there. It stays until release(). Asked again
   /// before that, it gives the same.

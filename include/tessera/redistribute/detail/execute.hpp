@@ -49,6 +49,7 @@ ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box);
 ArrayRef result_of_phase(const BoundPlan& bound, const PhaseNumber& number, int mesh_rank,
                          std::byte*& free);
 /// Bytes to which result_of_phase() may point `free`, for all plans together.
-std::int64_t intermediate_bytes(std::span<const BoundPlan> plans, const PhaseNumber& number);
+std::int64_t intermediate_bytes(std::span<const BoundPlan> plans, const PhaseNumber& number,
+                                int mesh_rank);
 
 }  // namespace tessera::detail

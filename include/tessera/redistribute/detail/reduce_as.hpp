@@ -19,7 +19,8 @@ void reduce_as(const Execution& execution, MemorySpace space, Reduction reductio
     const auto bytes = reduction.bytes();
     const HostReduce<T, Op> kernel(std::move(reduction));
     launch_on_host(execution, "tessera::detail::reduce", kernel.loops.items(), bytes, kernel);
-    // Other threads' stores are ordered by the barrier at the end of the kernel.
+    // What other threads have streamed is ordered by the locked instructions of the kernel's
+    // barrier.
     end_streaming();
   } else if constexpr (has_device && is_device_number<T>) {
     launch_on_device(execution, "tessera::detail::reduce", product(reduction.extents),
