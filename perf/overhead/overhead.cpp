@@ -37,6 +37,15 @@ void redistribute_with_cached_plan(benchmark::State& state) {
 }
 BENCHMARK(redistribute_with_cached_plan);
 
+void plan_lookup(benchmark::State& state) {
+  const auto rows = zeros<Matrix>(world(), {Shard(0)}, {4, 4}).spec();
+  const auto columns = zeros<Matrix>(world(), {Shard(1)}, {4, 4}).spec();
+  for (auto _ : state)
+    benchmark::DoNotOptimize(detail::cached_redistributor(
+        world(), rows, columns, element_type<double>(), {}, "plan_lookup"));
+}
+BENCHMARK(plan_lookup);
+
 void make_plan_on_64x64_ranks(benchmark::State& state) {
   const MeshLayout layout({64, 64});
   const DTensorSpec from(layout, {Shard(0), Shard(1)}, {1000, 999, 512});
