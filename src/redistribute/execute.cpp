@@ -35,6 +35,12 @@ ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box) 
   return array.part(offset, box.shape);
 }
 
+ArrayRef chunk_of(const ArrayRef& array, const Cut& cut, std::int64_t index) {
+  if (cut.chunks() == 1) return array;
+  const auto box = cut.chunk(index);
+  return array.part(box.offset, box.shape);
+}
+
 std::byte* ScratchBuffer::reserve(std::int64_t bytes, MemorySpace space) {
   const auto size = static_cast<std::size_t>(bytes);
   const auto grown = [&]<class Bytes>(ViewHolder<Bytes>& buffer) {
@@ -71,7 +77,6 @@ void complete_destination(const Execution& execution, const RedistributePlan& pl
 
 ArrayRef result_of_phase(const BoundPlan& bound, const PhaseNumber& number, int mesh_rank,
                          std::byte*& free) {
-  if (phases_after(bound.steps, number) == 0) return bound.destination;
   const auto& result = number.of(bound.steps).destination;
   const auto& last = bound.steps.back().phases.back();
   if (lies_in_destination(bound.steps, number, mesh_rank))

@@ -3,8 +3,7 @@
 // What travels through the window of the node, and the reductions.
 #include <algorithm>
 
-#include <tessera/redistribute/detail/phase_run.hpp>
-#include <tessera/redistribute/detail/scratch.hpp>
+#include <tessera/redistribute/detail/execute.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 
 namespace tessera::detail {
@@ -103,9 +102,9 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
   unblock_all();
   for (auto& reduction : reductions_) {
     if (reduction.is_done()) continue;
-    if (collect_operands(execution, reduction, lanes)) {
-      const auto box = reduction.cut.chunk(reduction.next);
-      const auto to = reduction.destination.part(box.offset, box.shape);
+    if (are_terms_here(reduction, lanes)) {
+      const auto to = chunk_of(reduction.destination, reduction.cut, reduction.next);
+      collect_operands(execution, reduction, to, lanes);
       for (const auto& term : terms_of(reduction))
         if (term.lane >= 0) lanes->begin_reading(term.lane);
       reduce(execution, reduction.op, operands_, to, reduction.divisor, reduction.stores);
@@ -125,9 +124,8 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
   return has_moved;
 }
 
-/// The terms of the next chunk, in the space of the destination. Whether all are there.
-bool PhaseRun::collect_operands(const Execution& execution, const Reduction& reduction,
-                                Lanes* lanes) {
+/// Whether the terms of the next chunk are.
+bool PhaseRun::are_terms_here(const Reduction& reduction, Lanes* lanes) {
   if (reduction.has_messages && reduction.next >= rounds_) return false;
   const auto terms = terms_of(reduction);
   for (const auto& term : terms)
@@ -135,21 +133,22 @@ bool PhaseRun::collect_operands(const Execution& execution, const Reduction& red
   bool are_here = true;
   for (const auto& term : terms)
     if (term.lane >= 0 && lanes->take(term.lane) == nullptr) are_here = false;
-  if (!are_here) return false;
+  return are_here;
+}
 
+/// The terms of the next chunk, in the space of its result.
+void PhaseRun::collect_operands(const Execution& execution, const Reduction& reduction,
+                                const ArrayRef& result, Lanes* lanes) {
   operands_.clear();
-  const auto box = reduction.cut.chunk(reduction.next);
-  const auto to = reduction.destination.part(box.offset, box.shape);
-  for (const auto& term : terms) {
+  for (const auto& term : terms_of(reduction)) {
     if (term.lane >= 0)
-      operands_.push_back(in_slot(lanes->take(term.lane), to));
+      operands_.push_back(in_slot(lanes->take(term.lane), result));
     else if (term.peer == mesh_rank_)
-      operands_.push_back(term.array.part(box.offset, box.shape));
+      operands_.push_back(chunk_of(term.array, reduction.cut, reduction.next));
     else
       operands_.push_back(term.array);
   }
-  move_to_space_of(execution, to);
-  return true;
+  move_to_space_of(execution, result);
 }
 
 /// Operands in another memory space than the result are copied to it.

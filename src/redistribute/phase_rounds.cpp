@@ -38,6 +38,7 @@ std::int64_t PhaseRun::round_bytes() const {
   return bytes == 0 ? 0 : bytes + alignment;
 }
 
+/// The last round has ended, and its terms have been reduced.
 bool PhaseRun::may_begin_round() const {
   return has_messages_ && !is_in_round_ &&
          std::ranges::all_of(reductions_, [&](const Reduction& reduction) {
@@ -87,8 +88,7 @@ bool PhaseRun::begin_round(const Execution& execution) {
 }
 
 void PhaseRun::receive_terms(const Reduction& reduction) {
-  const auto box = reduction.cut.chunk(reduction.next);
-  const auto like = reduction.destination.part(box.offset, box.shape);
+  const auto like = chunk_of(reduction.destination, reduction.cut, reduction.next);
   for (auto& term : std::span(terms_).subspan(reduction.first_term, reduction.terms)) {
     if (term.lane >= 0 || term.peer == mesh_rank_) continue;
     term.array = staged(like);

@@ -38,9 +38,7 @@ void rotate(Blocks begin, Blocks end, int mesh_rank) {
 }  // namespace
 
 ArrayRef PhaseRun::Stream::next_chunk() const {
-  if (cut.chunks() == 1) return array;
-  const auto box = cut.chunk(next);
-  return array.part(box.offset, box.shape);
+  return chunk_of(array, cut, next);
 }
 
 void PhaseRun::clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes) {
@@ -141,14 +139,8 @@ bool PhaseRun::is_complete() const {
 bool PhaseRun::copy_own(const Execution& execution) {
   if (next_own_ == own_.size()) return false;
   auto& block = own_[next_own_];
-  if (block.cut.chunks() == 1) {
-    copy(execution, {block.source, block.destination, block.stores});
-    ++next_own_;
-    return true;
-  }
-  const auto box = block.cut.chunk(block.next);
-  copy(execution, {block.source.part(box.offset, box.shape),
-                   block.destination.part(box.offset, box.shape), block.stores});
+  copy(execution, {chunk_of(block.source, block.cut, block.next),
+                   chunk_of(block.destination, block.cut, block.next), block.stores});
   if (++block.next == block.cut.chunks()) ++next_own_;
   return true;
 }

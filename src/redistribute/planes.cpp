@@ -82,15 +82,25 @@ void prefetch(const std::byte* run, std::int64_t bytes) {
   for (std::int64_t line = 0; line < bytes; line += cache_line) __builtin_prefetch(run + line);
 }
 
+/// Runs of a plane in the order in which they are read.
+struct Runs {
+  const Plane& plane;
+  std::int64_t bytes;
+  std::int64_t ahead = columns_ahead(plane, bytes);
+
+  const std::byte* at(std::int64_t row, std::int64_t column) const {
+    const auto* run = plane.from + row * plane.from_row + column * plane.from_column;
+    if (column + ahead < plane.columns) prefetch(run + ahead * plane.from_column, bytes);
+    return run;
+  }
+};
+
 template <class Move>
 void copy_rows(const Plane& plane, Move move) {
-  const auto ahead = columns_ahead(plane, move.bytes());
+  const Runs runs{plane, move.bytes()};
   for (std::int64_t row = 0; row < plane.rows; ++row)
-    for (std::int64_t column = 0; column < plane.columns; ++column) {
-      const auto* from = plane.from + row * plane.from_row + column * plane.from_column;
-      if (column + ahead < plane.columns) prefetch(from + ahead * plane.from_column, move.bytes());
-      move(plane.to + row * plane.to_row + column * plane.to_column, from);
-    }
+    for (std::int64_t column = 0; column < plane.columns; ++column)
+      move(plane.to + row * plane.to_row + column * plane.to_column, runs.at(row, column));
 }
 
 /// Runs that are too short to be streamed one by one, but follow one another in the destination.
@@ -98,16 +108,12 @@ template <class Move>
 void stream_rows(const Plane& plane, Move move) {
   alignas(cache_line) std::byte buffer[gathered_bytes];
   const auto most = gathered_bytes / move.bytes();
-  const auto ahead = columns_ahead(plane, move.bytes());
+  const Runs runs{plane, move.bytes()};
   for (std::int64_t row = 0; row < plane.rows; ++row)
     for (std::int64_t first = 0; first < plane.columns; first += most) {
       const auto last = std::min(first + most, plane.columns);
-      for (auto column = first; column < last; ++column) {
-        const auto* from = plane.from + row * plane.from_row + column * plane.from_column;
-        if (column + ahead < plane.columns)
-          prefetch(from + ahead * plane.from_column, move.bytes());
-        move(buffer + (column - first) * move.bytes(), from);
-      }
+      for (auto column = first; column < last; ++column)
+        move(buffer + (column - first) * move.bytes(), runs.at(row, column));
       stream_copy(plane.to + row * plane.to_row + first * move.bytes(), buffer,
                   (last - first) * move.bytes());
     }

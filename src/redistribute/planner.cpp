@@ -98,13 +98,14 @@ Reduction cheapest_reduction(const DTensorSpec& source, const DTensorSpec& goal,
   Reduction best{{}, seconds_for(goal_bytes, 0.0, terms - 1)};
   const auto whole = replicated_along(source, reduced);
   const bool is_in_place = is_one_reduction(source, goal, reduced);
+  const double limit = memory_limit(source, goal, type, options);
   for (int i = 0; i < source.tensor_dims(); ++i) {
     // The slowest dim on the wire first: its shares are contiguous.
     const bool is_last_fastest = options.wire_order == WireOrder::last_dim_fastest;
     const int k = is_last_fastest ? i : source.tensor_dims() - 1 - i;
     auto shares = split_further(whole, k, reduced);
     const double share_bytes = largest_piece_bytes(shares, type);
-    if (!is_in_place && share_bytes > memory_limit(source, goal, type, options)) continue;
+    if (!is_in_place && share_bytes > limit) continue;
     const double gathered_bytes = std::max(goal_bytes - share_bytes, 0.0);
     const double seconds = seconds_for(share_bytes, gathered_bytes, 2 * (terms - 1));
     if (seconds < best.seconds) best = {std::move(shares), seconds};

@@ -145,7 +145,7 @@ bool Run::turn() {
   }
   // What stays is copied in step with what is sent: both often lie in the same lines and pages.
   const bool has_moved = phase.advance(execution_, lanes_ ? &*lanes_ : nullptr);
-  if (has_moved && phase.may_begin_round()) begin_round();
+  if (has_moved) begin_round();
   return phase.copy_own(execution_) || has_moved;
 }
 

@@ -108,7 +108,7 @@ class Simulation {
           phase.end_round(execution);
           has_moved = true;
         }
-        if (!phase.is_in_round() && phase.begin_round(execution)) {
+        if (phase.begin_round(execution)) {
           has_moved = true;
           post(static_cast<int>(rank), phase);
         }

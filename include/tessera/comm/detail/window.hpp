@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +57,7 @@ class Window {
   /// Memory of the slot, slot_bytes long.
   std::byte* memory(int reader, int slot) const { return memory(position_, reader, slot); }
   /// `is_timed`: the reader shall say how long it took.
-  void publish(int reader, int slot, std::uint64_t stamp, bool is_timed = false) const {
+  void publish(int reader, int slot, std::uint64_t stamp, bool is_timed) const {
     word(position_, reader, slot, 1).store(is_timed ? 1 : 0, std::memory_order_relaxed);
     word(position_, reader, slot).store(stamp, std::memory_order_release);
   }
@@ -89,7 +90,7 @@ class Window {
     return word(writer, position_, slot, 1).load(std::memory_order_relaxed) != 0;
   }
   /// `nanoseconds`: that reading took, 0 if it was not measured.
-  void release(int writer, int slot, std::uint64_t nanoseconds = 0) const {
+  void release(int writer, int slot, std::uint64_t nanoseconds) const {
     word(writer, position_, slot, 1).store(nanoseconds, std::memory_order_relaxed);
     word(writer, position_, slot).store(0, std::memory_order_release);
   }

@@ -44,6 +44,9 @@ constexpr std::int64_t aligned_bytes(std::int64_t bytes) {
 /// The part of `array`, which holds `piece`, where `box` lies.
 ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box);
 
+/// A chunk of an array that has the shape of the cut.
+ArrayRef chunk_of(const ArrayRef& array, const Cut& cut, std::int64_t index);
+
 /// Where a phase puts its result on this rank: the last one into the destination, as does the one
 /// before it where the last one leaves it there; others to `free`, which moves on.
 ArrayRef result_of_phase(const BoundPlan& bound, const PhaseNumber& number, int mesh_rank,

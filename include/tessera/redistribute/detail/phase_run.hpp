@@ -71,9 +71,8 @@ class PhaseRun {
   /// Once all is added. `scratch` is in use until the end.
   void begin(Scratch& scratch);
 
-  /// Whether the last round of messages has ended, and what was reduced from it.
-  bool may_begin_round() const;
-  /// Packs the next round if it may. Whether there is one.
+  /// Packs the next round of messages. Whether there is one; only after the last one has ended and
+  /// what was reduced from it.
   bool begin_round(const Execution& execution);
   bool is_in_round() const { return is_in_round_; }
   const std::vector<Message>& outgoing() const { return sends_; }
@@ -140,6 +139,7 @@ class PhaseRun {
     return std::span(terms_).subspan(reduction.first_term, reduction.terms);
   }
 
+  bool may_begin_round() const;
   ArrayRef staged(const ArrayRef& chunk);
   std::int64_t round_bytes() const;
   void receive_terms(const Reduction& reduction);
@@ -147,7 +147,9 @@ class PhaseRun {
   bool send_chunks(const Execution& execution, Lanes& lanes);
   bool receive_chunks(const Execution& execution, Lanes& lanes);
   bool reduce_chunks(const Execution& execution, Lanes* lanes);
-  bool collect_operands(const Execution& execution, const Reduction& reduction, Lanes* lanes);
+  bool are_terms_here(const Reduction& reduction, Lanes* lanes);
+  void collect_operands(const Execution& execution, const Reduction& reduction,
+                        const ArrayRef& result, Lanes* lanes);
   void move_to_space_of(const Execution& execution, const ArrayRef& result);
   /// Whether earlier blocks of this lane are under way.
   bool is_blocked(int lane);

@@ -24,11 +24,16 @@ constexpr bool is_on_device(MemorySpace space) {
   return has_device && space == MemorySpace::device;
 }
 
+/// Waits for what the device may do to host memory.
+inline void finish_device([[maybe_unused]] const Execution& execution) {
+  if constexpr (has_device)
+    execution.instance<MemorySpace::device>().fence("tessera::detail: before work on host memory");
+}
+
 /// The instance for kernels on host memory, once the device has finished what it may do to that
 /// memory.
 inline Kokkos::DefaultHostExecutionSpace host_instance(const Execution& execution) {
-  if constexpr (has_device)
-    execution.instance<MemorySpace::device>().fence("tessera::detail: before work on host memory");
+  finish_device(execution);
   return execution.instance<MemorySpace::host>();
 }
 
@@ -47,8 +52,7 @@ inline void finish_host(const Execution& execution) {
 /// Before work on host memory by the calling thread: what a device may do to that memory, and
 /// kernels on the host, are done.
 inline void begin_on_host(const Execution& execution) {
-  if constexpr (has_device)
-    execution.instance<MemorySpace::device>().fence("tessera::detail: before work on host memory");
+  finish_device(execution);
   finish_host(execution);
 }
 
