@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <deque>
+#include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -98,6 +99,29 @@ Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
 
 const RedistributePlan& Redistributor::plan() const {
   return state_->plan;
+}
+
+std::string Redistributor::explain() const {
+  const auto& [plan, group, steps, scratch, calls, agreed] = *state_;
+  const auto text = plan.explain();
+  if (group.position < 0) return text + "  this rank is not on the mesh\n";
+  const auto& state = group.communicator.state();
+  const bool uses_window = state.window && state.smallest_slot >= plan.element_type().size;
+  const detail::Peers peers{group.ranks,
+                            uses_window ? std::span(state.lanes) : std::span<const int>()};
+  std::set<int> near;
+  std::set<int> far;
+  for (const auto& step : steps)
+    for (const auto& phase : step.phases)
+      for (const auto* blocks : {&phase.send, &phase.receive})
+        for (const auto& block : *blocks)
+          if (block.peer != group.position)
+            (peers.lane(block.peer) >= 0 ? near : far).insert(block.peer);
+  const auto slot_bytes = near.empty() ? 0 : state.window->shared.window.shape().slot_bytes;
+  return text + fmt::format(
+                    "  rank {}: {} peers through the window of the node, in chunks of at "
+                    "most {} bytes; {} by messages\n",
+                    group.position, near.size(), slot_bytes, far.size());
 }
 
 void Redistributor::execute(const Execution& execution, const ArrayRef& source,

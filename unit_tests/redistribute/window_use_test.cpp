@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <gtest/gtest.h>
@@ -56,6 +57,24 @@ class NoFiles {
   rlimit before_{};
 };
 
+std::string explained(const DeviceMesh& mesh) {
+  const auto spec = [&](const Placement& placement) {
+    return DTensorSpec(mesh.layout(), {placement}, {200, 300});
+  };
+  return make_plan(spec(Shard(0)), spec(Shard(1)), element_type<double>()).bind(mesh).explain();
+}
+
+TEST(Window, is_named_in_explanations) {
+  const auto mesh = mesh_of({world_size()});
+  const auto& state = mesh.communicator().state();
+  const auto near = state.window ? state.node_map.peers(state.rank).size() - 1 : 0;
+
+  const auto text = explained(mesh);
+
+  EXPECT_NE(text.find(fmt::format(": {} peers through the window", near)), std::string::npos)
+      << text;
+}
+
 TEST(Window, takes_little_memory_whatever_the_tensor) {
   const auto mesh = mesh_of({world_size()});
   const auto& window = mesh.communicator().state().window;
@@ -79,6 +98,7 @@ TEST(Window, where_it_is_refused_messages_do_and_a_warning_is_logged) {
 
   EXPECT_FALSE(mesh.communicator().state().window);
   EXPECT_TRUE(is_iota(result));
+  EXPECT_NE(explained(mesh).find(": 0 peers through the window"), std::string::npos);
   if (mesh.communicator().node_map().nodes() == mesh.size()) return;
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find("no window for the"), std::string::npos) << warnings[0];

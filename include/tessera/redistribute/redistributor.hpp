@@ -29,6 +29,10 @@ class Redistributor {
 
   const RedistributePlan& plan() const;
 
+  /// What plan().explain() tells, and how the blocks of this rank travel: through the window of its
+  /// node or in messages. Local.
+  std::string explain() const;
+
   /// Moves the piece `source` of the plan's source into the piece `destination` of its target; the
   /// Views do not overlap.
   ///
