@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -14,6 +15,19 @@ namespace {
 Extents in_bytes(const ArrayRef& array) {
   Extents result = array.strides;
   for (auto& stride : result) stride *= array.type.size;
+  return result;
+}
+
+/// The dim of extent > 1 with the smallest stride, the first one of several.
+std::size_t innermost_dim(const ArrayRef& array) {
+  std::size_t result = 0;
+  std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t d = 0; d < array.extents.size(); ++d) {
+    const auto stride = std::abs(array.strides[d]);
+    if (array.extents[d] == 1 || stride >= smallest) continue;
+    result = d;
+    smallest = stride;
+  }
   return result;
 }
 
@@ -35,6 +49,10 @@ CopyLoop copy_loop(const CopyJob& job) {
   loop.destination_strides.pop_back();
   loop.source_strides.pop_back();
   return loop;
+}
+
+bool is_crosswise(const ArrayRef& source, const ArrayRef& destination) {
+  return innermost_dim(source) != innermost_dim(destination);
 }
 
 Extents dense_strides(const ArrayRef& array) {

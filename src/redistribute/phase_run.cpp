@@ -2,13 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <tessera/redistribute/detail/copy_loop.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
 
 namespace tessera::detail {
 namespace {
 
-constexpr std::int64_t own_chunk_bytes = 256 << 10;
 constexpr std::int64_t streaming_bytes = 8 << 20;
+
+/// Of what stays on a rank while it also sends and receives.
+std::int64_t own_chunk_bytes(const ArrayRef& from, const ArrayRef& to) {
+  constexpr std::int64_t usual = 512 << 10;
+  // Some rows even of wide matrices: one alone would be written a few bytes per cache line.
+  constexpr std::int64_t crosswise = 4 << 20;
+  return to.bytes() > usual && is_crosswise(from, to) ? crosswise : usual;
+}
 
 /// The part of `array` where `box` lies; its last dim is the fastest on the wire.
 ArrayRef part(const ArrayRef& array, const Box& piece, const Box& box, WireOrder order) {
@@ -93,7 +101,7 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
     if (from.data == to.data) continue;
     // Where nothing is waited for, in one go.
     const bool is_alone = phase.send.empty() && phase.receive.size() == 1;
-    const Cut cut(to.extents, to.type.size, is_alone ? to.bytes() : own_chunk_bytes);
+    const Cut cut(to.extents, to.type.size, is_alone ? to.bytes() : own_chunk_bytes(from, to));
     own_.push_back({from, to, cut, stores});
   }
 }

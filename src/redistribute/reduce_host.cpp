@@ -15,36 +15,24 @@ namespace {
 constexpr std::int64_t scratch_bytes = 1024 * 1024;
 constexpr std::int64_t least_thickness = 16;
 
-/// The dims of extent > 1 with the smallest and the largest stride.
-struct Ends {
-  std::size_t inner = 0;
-  std::size_t outer = 0;
-};
-
-Ends ends(const ArrayRef& array) {
-  Ends result;
-  std::int64_t smallest = -1;
+/// The dim of extent > 1 with the largest stride.
+std::size_t outermost_dim(const ArrayRef& array) {
+  std::size_t result = 0;
   std::int64_t largest = -1;
   for (std::size_t d = 0; d < array.extents.size(); ++d) {
-    if (array.extents[d] == 1) continue;
     const auto stride = std::abs(array.strides[d]);
-    if (smallest < 0 || stride < smallest) result.inner = d;
-    if (stride > largest) result.outer = d;
-    smallest = smallest < 0 ? stride : std::min(smallest, stride);
-    largest = std::max(largest, stride);
+    if (array.extents[d] == 1 || stride <= largest) continue;
+    result = d;
+    largest = stride;
   }
   return result;
-}
-
-bool is_crosswise(const ArrayRef& term, const ArrayRef& destination) {
-  return !term.extents.empty() && ends(term).inner != ends(destination).inner;
 }
 
 /// Slabs of the destination, for which the crosswise terms are turned into scratch that stays in
 /// cache.
 void reduce_by_slabs(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
                      const ArrayRef& destination, std::int64_t divisor, std::int64_t crosswise) {
-  const auto outer = ends(destination).outer;
+  const auto outer = outermost_dim(destination);
   const auto extent = destination.extents[outer];
   const auto layer = crosswise * destination.bytes() / extent;
   const auto thickness = std::min(extent, std::max(least_thickness, scratch_bytes / layer));

@@ -32,6 +32,9 @@ CopyLoop copy_loop(const CopyJob& job);
 /// `array` do.
 Extents dense_strides(const ArrayRef& array);
 
+/// The dim with the smallest stride is not the same: row-major to column-major.
+bool is_crosswise(const ArrayRef& source, const ArrayRef& destination);
+
 /// Copies in host memory; small ones in total on the calling thread.
 void copy_on_host(const Execution& execution, std::span<const CopyLoop> loops);
 
