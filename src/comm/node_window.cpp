@@ -18,8 +18,7 @@ namespace tessera::detail {
 namespace {
 
 constexpr auto operation = "tessera::Communicator::duplicate_of";
-constexpr std::int64_t default_section_bytes = 4 << 20;
-constexpr std::int64_t largest_slot_bytes = 256 << 10;
+constexpr std::int64_t largest_slot_bytes = 512 << 10;
 
 std::int64_t parse_bytes(const std::string& text) {
   std::int64_t bytes = 0;
@@ -37,11 +36,14 @@ struct Offer {
   std::int64_t slot_bytes = 0;
 };
 
-/// Bytes per rank where nothing is said: of the shared memory that is left at most a quarter in all,
-/// for MPI needs some too.
-std::int64_t default_bytes(std::size_t ranks) {
-  return std::min(default_section_bytes,
-                  free_shared_memory() / 4 / static_cast<std::int64_t>(ranks));
+/// Bytes per rank where nothing is said. Ranks that share a core share its caches too.
+std::int64_t default_section_bytes(const CommunicatorState& state) {
+  return (state.control->is_oversubscribed ? 2 : 4) << 20;
+}
+
+/// Of the shared memory that is left at most a quarter in all: MPI needs some too.
+std::int64_t at_most_available(std::int64_t section_bytes, std::size_t ranks) {
+  return std::min(section_bytes, free_shared_memory() / 4 / static_cast<std::int64_t>(ranks));
 }
 
 /// The memory of the window as this rank has mapped it, its own section reserved.
@@ -74,7 +76,7 @@ void make_window(const Communicator& communicator) {
   auto& state = communicator.state();
   const auto group = all_ranks(communicator);
   const auto text = variable_of_first(group, "TESSERA_WINDOW");
-  const auto wanted_bytes = text.empty() ? default_section_bytes : parse_bytes(text);
+  const auto wanted_bytes = text.empty() ? default_section_bytes(state) : parse_bytes(text);
   if (wanted_bytes == 0 || state.node_map.nodes() == state.size) return;
 
   const auto node_of = [&](int rank) {
@@ -86,7 +88,8 @@ void make_window(const Communicator& communicator) {
   SharedMemory made;
   Offer offer;
   if (position == 0) {
-    const auto bytes = text.empty() ? default_bytes(node_ranks.size()) : wanted_bytes;
+    const auto bytes =
+        text.empty() ? at_most_available(wanted_bytes, node_ranks.size()) : wanted_bytes;
     const auto offered = WindowShape::fitting(ranks, bytes, largest_slot_bytes);
     offer.slot_bytes = offered.slot_bytes;
     if (offered.slot_bytes > 0) made = SharedMemory::make(offered.bytes());

@@ -7,10 +7,12 @@
 namespace tessera::detail {
 namespace {
 
-/// Of a sample in the mean of a way that is in use.
-constexpr double weight = 0.25;
-/// A rank that loses its core amid a chunk says nothing about the memory.
-constexpr double largest_growth = 2;
+/// Of the cost of a way in use, per sample: a rank that loses its core amid a chunk says nothing
+/// about the memory, so the least cost of late counts.
+constexpr double largest_growth = 1.1;
+/// Chunks that go past the caches leave others less of the memory's speed: they pay if they cost
+/// much less.
+constexpr double least_gain = 0.8;
 
 }  // namespace
 
@@ -26,13 +28,13 @@ void StoreChoice::add(bool streams, double cost) {
   auto& sampled = way(streams);
   const bool is_settled = sampled.samples >= first_samples;
   if (is_settled && streams == streams_)
-    sampled.cost += weight * (std::min(cost, largest_growth * sampled.cost) - sampled.cost);
+    sampled.cost = std::min(cost, largest_growth * sampled.cost);
   else
     sampled.cost = sampled.samples == 0 || is_settled ? cost : std::min(cost, sampled.cost);
   if (!is_settled) ++sampled.samples;
   if (way(!streams).samples < first_samples) return;
 
-  const bool is_better = way(true).cost < way(false).cost;
+  const bool is_better = way(true).cost < least_gain * way(false).cost;
   interval_ = is_better != streams_ ? shortest_interval
               : streams != streams_ ? std::min(2 * interval_, longest_interval)
                                     : interval_;

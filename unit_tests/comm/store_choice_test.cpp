@@ -27,6 +27,12 @@ TEST(StoreChoice, takes_the_cheaper_way) {
   EXPECT_GE(streamed(apart, 1000, 3.0, 1.2), 980);
 }
 
+TEST(StoreChoice, stays_in_the_cache_where_the_gain_is_small) {
+  StoreChoice choice;
+
+  EXPECT_LE(streamed(choice, 1000, 1.0, 0.9), 20);
+}
+
 TEST(StoreChoice, follows_a_change) {
   StoreChoice choice;
   streamed(choice, 10000, 1.0, 1.2);
