@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <tessera/comm/detail/check.hpp>
+#include <tessera/comm/detail/cores.hpp>
 #include <tessera/comm/detail/environment.hpp>
 #include <tessera/comm/detail/node_map.hpp>
 #include <tessera/comm/detail/state.hpp>
@@ -97,7 +98,8 @@ void learn_nodes(const Communicator& communicator) {
   auto& state = communicator.state();
   const auto group = all_ranks(communicator);
   const auto hardware = probe_shared_hardware(group);
-  state.control->is_oversubscribed = hardware.oversubscribed;
+  state.control->is_oversubscribed = hardware.ranks > hardware.cores;
+  cores_per_rank = std::min(cores_per_rank.load(), std::max(1, hardware.cores / hardware.ranks));
   const auto neighbours = hardware.node_map.peers(state.rank);
   state.machine_rank =
       static_cast<int>(std::ranges::lower_bound(neighbours, state.rank) - neighbours.begin());

@@ -79,18 +79,19 @@ int node_leader(const std::vector<Identity>& all, int mine) {
   return mine;
 }
 
-/// Whether the ranks on the caller's machine outnumber the cores that one or another of them may
-/// use: a launcher may pin each to its own.
-bool is_oversubscribed(const std::vector<Identity>& all, const Identity& mine) {
-  int ranks = 0;
+/// The ranks on the caller's machine, and the cores that one or another of them may use: a launcher
+/// may pin each to its own.
+void count_ranks_and_cores(const std::vector<Identity>& all, const Identity& mine,
+                           SharedHardware& hardware) {
   cpu_set_t cpus{};
+  hardware.ranks = 0;
   for (const auto& other : all) {
     if (other.boot_id != mine.boot_id) continue;
-    ++ranks;
+    ++hardware.ranks;
     CPU_OR(&cpus, &cpus, &other.cpus);
   }
-  const long cores = CPU_COUNT(&cpus) > 0 ? CPU_COUNT(&cpus) : sysconf(_SC_NPROCESSORS_ONLN);
-  return ranks > cores;
+  hardware.cores =
+      CPU_COUNT(&cpus) > 0 ? CPU_COUNT(&cpus) : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 }  // namespace
@@ -103,7 +104,9 @@ SharedHardware probe_shared_hardware(const Group& group) {
   const int leader = node_leader(all, group.position);
   // The segment may go once all have answered: this all_gather is also the barrier.
   const auto leaders = all_gather_value(group, leader, TraceKind::metadata, operation);
-  return {node_map_of(leaders), is_oversubscribed(all, mine)};
+  SharedHardware result{.node_map = node_map_of(leaders)};
+  count_ranks_and_cores(all, mine, result);
+  return result;
 }
 
 }  // namespace tessera::detail

@@ -70,7 +70,7 @@ struct HostCopy {
 void copy_on_host(const Execution& execution, std::span<const CopyLoop> loops) {
   std::int64_t bytes = 0;
   for (const auto& loop : loops) bytes += loop.bytes();
-  if (bytes < serial_bytes || execution.instance<MemorySpace::host>().concurrency() == 1) {
+  if (!is_for_threads(execution, bytes)) {
     begin_on_host(execution);
     for (const auto& loop : loops) {
       const auto planes = make_planes(loop);
@@ -80,7 +80,7 @@ void copy_on_host(const Execution& execution, std::span<const CopyLoop> loops) {
   }
   const auto instance = host_instance(execution);
   const auto threads = static_cast<std::int64_t>(instance.concurrency());
-  const auto bytes_per_task = std::max(serial_bytes, threads == 1 ? bytes : bytes / (4 * threads));
+  const auto bytes_per_task = std::max(serial_bytes, bytes / (4 * threads));
   auto work = std::make_shared<Work>();
   for (const auto& loop : loops) add_loop(*work, loop, bytes_per_task);
   using Policy =

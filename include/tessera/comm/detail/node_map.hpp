@@ -21,7 +21,8 @@ NodeMap parse_node_map(std::string_view text, std::span<const int> world_ranks, 
 /// What ranks found out about the hardware that they share.
 struct SharedHardware {
   NodeMap node_map;  ///< ranks that can open the same POSIX shared memory
-  bool oversubscribed = false;
+  int ranks = 1;     ///< on the caller's machine
+  int cores = 1;     ///< that one or another of them may use
 };
 
 /// Collective over the group. Leaves nothing in shared memory.

@@ -8,6 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <tessera/comm/detail/cores.hpp>
 #include <tessera/tensor/array_ref.hpp>
 
 namespace tessera::detail {
@@ -56,11 +57,19 @@ inline void begin_on_host(const Execution& execution) {
   finish_host(execution);
 }
 
+/// Whether work on so many bytes of host memory is for all threads. Where those of all ranks
+/// outnumber the cores, each of them would wait at the end of a kernel for one that has none.
+inline bool is_for_threads(const Execution& execution, std::int64_t bytes) {
+  if (bytes < serial_bytes) return false;
+  const int threads = execution.instance<MemorySpace::host>().concurrency();
+  return threads > 1 && threads <= cores_per_rank;
+}
+
 /// functor(i) for all i in [0, items), on host memory of `bytes` bytes.
 template <class Functor>
 void launch_on_host(const Execution& execution, const char* label, std::int64_t items,
                     std::int64_t bytes, const Functor& functor) {
-  if (bytes >= serial_bytes && items > 1) {
+  if (items > 1 && is_for_threads(execution, bytes)) {
     Kokkos::parallel_for(
         label, LaunchPolicy<Kokkos::DefaultHostExecutionSpace>(host_instance(execution), 0, items),
         functor);
