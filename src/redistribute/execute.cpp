@@ -41,6 +41,10 @@ ArrayRef chunk_of(const ArrayRef& array, const Cut& cut, std::int64_t index) {
   return array.part(box.offset, box.shape);
 }
 
+ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk) {
+  return row_major(const_cast<std::byte*>(slot), chunk.type, chunk.extents, MemorySpace::host);
+}
+
 std::byte* ScratchBuffer::reserve(std::int64_t bytes, MemorySpace space) {
   const auto size = static_cast<std::size_t>(bytes);
   const auto grown = [&]<class Bytes>(ViewHolder<Bytes>& buffer) {

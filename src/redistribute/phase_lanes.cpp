@@ -7,13 +7,6 @@
 #include <tessera/tensor/detail/launch.hpp>
 
 namespace tessera::detail {
-namespace {
-
-ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk) {
-  return row_major(const_cast<std::byte*>(slot), chunk.type, chunk.extents, MemorySpace::host);
-}
-
-}  // namespace
 
 void PhaseRun::count(Exchange& exchange) const {
   for (const auto& stream : outgoing_)
@@ -64,9 +57,16 @@ bool PhaseRun::send_chunks(const Execution& execution, Lanes& lanes) {
   for (auto& stream : outgoing_) {
     if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
     if (auto* const slot = lanes.next(stream.lane)) {
-      const auto chunk = stream.next_chunk();
-      const bool streams = lanes.streams(stream.lane, chunk.bytes());
-      copy(execution, {chunk, in_slot(slot, chunk), streams ? Stores::streaming : Stores::cached});
+      const auto stores_for = [&](std::int64_t bytes) {
+        return lanes.streams(stream.lane, bytes) ? Stores::streaming : Stores::cached;
+      };
+      if (stream.prepared && stream.prepared->can_run(execution)) {
+        stream.prepared->run(execution, stream.array.data, slot,
+                             stores_for(stream.prepared->bytes()));
+      } else {
+        const auto chunk = stream.next_chunk();
+        copy(execution, {chunk, in_slot(slot, chunk), stores_for(chunk.bytes())});
+      }
       finish_host(execution);
       lanes.publish(stream.lane);
       ++stream.next;
@@ -84,9 +84,13 @@ bool PhaseRun::receive_chunks(const Execution& execution, Lanes& lanes) {
   for (auto& stream : incoming_) {
     if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
     if (const auto* const slot = lanes.take(stream.lane)) {
-      const auto chunk = stream.next_chunk();
       lanes.begin_reading(stream.lane);
-      copy(execution, {in_slot(slot, chunk), chunk, stream.stores});
+      if (stream.prepared && stream.prepared->can_run(execution)) {
+        stream.prepared->run(execution, slot, stream.array.data, stream.stores);
+      } else {
+        const auto chunk = stream.next_chunk();
+        copy(execution, {in_slot(slot, chunk), chunk, stream.stores});
+      }
       finish_host(execution);
       lanes.release(stream.lane);
       ++stream.next;

@@ -28,6 +28,10 @@ ArrayRef part(const ArrayRef& array, const Box& piece, const Box& box, WireOrder
   return result;
 }
 
+bool are_alike(const ArrayRef& a, const ArrayRef& b) {
+  return a.type == b.type && a.extents == b.extents && a.strides == b.strides && a.space == b.space;
+}
+
 Stores stores_for(const ArrayRef& destination) {
   const bool is_large =
       destination.space == MemorySpace::host && destination.bytes() >= streaming_bytes;
@@ -55,6 +59,7 @@ void PhaseRun::clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes)
   sizes_ = sizes;
   plans_ = 0;
   left_ = 0;
+  has_blocks_in_place_ = false;
   next_own_ = 0;
   rounds_ = 0;
   has_messages_ = false;
@@ -66,9 +71,59 @@ void PhaseRun::clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes)
   reductions_.clear();
 }
 
+bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRef& source,
+                      const ArrayRef& destination) {
+  const bool is_same = plans_ == 1 && sizes_ == sizes &&
+                       peers_.ranks.data() == peers.ranks.data() &&
+                       peers_.lanes.data() == peers.lanes.data() && are_alike(source_, source) &&
+                       are_alike(destination_, destination);
+  if (!is_same) return false;
+  const auto source_moved = source.data - source_.data;
+  const auto destination_moved = destination.data - destination_.data;
+  // Blocks that lie where they belong were not added.
+  if (source_moved != destination_moved &&
+      (has_blocks_in_place_ || would_lie_in_place(source_moved, destination_moved)))
+    return false;
+  source_ = source;
+  destination_ = destination;
+  next_own_ = 0;
+  rounds_ = 0;
+  is_in_round_ = false;
+  for (auto& stream : outgoing_) {
+    stream.array.data += source_moved;
+    stream.next = 0;
+  }
+  for (auto& stream : incoming_) {
+    stream.array.data += destination_moved;
+    stream.next = 0;
+  }
+  for (auto& block : own_) {
+    block.source.data += source_moved;
+    block.destination.data += destination_moved;
+    block.next = 0;
+  }
+  for (auto& term : terms_)
+    if (term.peer == mesh_rank_) term.array.data += source_moved;
+  for (auto& reduction : reductions_) {
+    reduction.destination.data += destination_moved;
+    reduction.next = 0;
+  }
+  return true;
+}
+
+/// Whether any block that stays would lie where it belongs.
+bool PhaseRun::would_lie_in_place(std::ptrdiff_t source_moved,
+                                  std::ptrdiff_t destination_moved) const {
+  return std::ranges::any_of(own_, [&](const OwnBlock& block) {
+    return block.source.data + source_moved == block.destination.data + destination_moved;
+  });
+}
+
 void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& phase,
                    const ArrayRef& source, const ArrayRef& destination) {
   ++plans_;
+  source_ = source;
+  destination_ = destination;
   const bool reduces = step.kind == StepKind::reduce && &phase == &step.phases.front();
   const auto order = plan.options().wire_order;
   const auto first = static_cast<std::ptrdiff_t>(outgoing_.size());
@@ -98,7 +153,10 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
       continue;
     }
     const auto from = part(source, phase.source, block.box, order);
-    if (from.data == to.data) continue;
+    if (from.data == to.data) {
+      has_blocks_in_place_ = true;
+      continue;
+    }
     // Where nothing is waited for, in one go.
     const bool is_alone = phase.send.empty() && phase.receive.size() == 1;
     const Cut cut(to.extents, to.type.size, is_alone ? to.bytes() : own_chunk_bytes(from, to));
@@ -138,6 +196,26 @@ void PhaseRun::begin(Scratch& scratch) {
       std::ranges::any_of(reductions_, [](const Reduction& r) { return r.has_messages; });
   const auto bytes = round_bytes();
   if (bytes > 0) scratch.messages.reserve(bytes, MemorySpace::host);
+  prepare_copies();
+}
+
+/// Those of one chunk, whose loops stay the same.
+void PhaseRun::prepare_copies() {
+  const auto is_on_host = [](const ArrayRef& array) { return array.space == MemorySpace::host; };
+  const auto is_to_prepare = [&](const Stream& stream) {
+    return !stream.prepared && stream.lane >= 0 && stream.cut.chunks() == 1 &&
+           is_on_host(stream.array);
+  };
+  for (auto& stream : outgoing_)
+    if (is_to_prepare(stream))
+      stream.prepared.emplace(CopyJob{stream.array, in_slot(nullptr, stream.array)});
+  for (auto& stream : incoming_)
+    if (is_to_prepare(stream))
+      stream.prepared.emplace(CopyJob{in_slot(nullptr, stream.array), stream.array});
+  for (auto& block : own_)
+    if (!block.prepared && block.cut.chunks() == 1 && is_on_host(block.source) &&
+        is_on_host(block.destination))
+      block.prepared.emplace(CopyJob{block.source, block.destination});
 }
 
 bool PhaseRun::is_complete() const {
@@ -147,8 +225,11 @@ bool PhaseRun::is_complete() const {
 bool PhaseRun::copy_own(const Execution& execution) {
   if (next_own_ == own_.size()) return false;
   auto& block = own_[next_own_];
-  copy(execution, {chunk_of(block.source, block.cut, block.next),
-                   chunk_of(block.destination, block.cut, block.next), block.stores});
+  if (block.prepared && block.prepared->can_run(execution))
+    block.prepared->run(execution, block.source.data, block.destination.data, block.stores);
+  else
+    copy(execution, {chunk_of(block.source, block.cut, block.next),
+                     chunk_of(block.destination, block.cut, block.next), block.stores});
   if (++block.next == block.cut.chunks()) ++next_own_;
   return true;
 }

@@ -17,6 +17,7 @@ constexpr std::int64_t least_streaming_run = 4 * cache_line;
 constexpr std::int64_t gathered_bytes = 4096;
 constexpr std::int64_t least_prefetched_run = 2 * cache_line;
 constexpr std::int64_t most_prefetched_run = 4096;
+constexpr std::int64_t least_prefetched_bytes = 64 * 1024;
 constexpr std::int64_t prefetch_distance = 4096;
 
 void move_to_back(Extents& values, std::size_t dim) {
@@ -60,6 +61,7 @@ struct Plane {
   std::int64_t from_column;
   std::int64_t to_row;
   std::int64_t to_column;
+  std::int64_t columns_ahead;
 
   Plane part(std::int64_t row, std::int64_t column, std::int64_t edge) const {
     Plane result = *this;
@@ -71,36 +73,39 @@ struct Plane {
   }
 };
 
-/// How many columns ahead runs are fetched: those that are some lines long, but end before the
-/// processor has seen a stream in them.
-std::int64_t columns_ahead(const Plane& plane, std::int64_t run) {
-  const bool is_fetched = run >= least_prefetched_run && run <= most_prefetched_run;
-  return is_fetched ? prefetch_distance / run : plane.columns;
+/// How many columns ahead runs are fetched, all of them for none: those that are some lines long, but
+/// end before the processor has seen a stream in them.
+std::int64_t columns_ahead(const CopyLoop& copy, std::int64_t columns) {
+  const bool is_fetched = copy.run >= least_prefetched_run && copy.run <= most_prefetched_run &&
+                          copy.bytes() >= least_prefetched_bytes;
+  return is_fetched ? prefetch_distance / copy.run : columns;
 }
 
 void prefetch(const std::byte* run, std::int64_t bytes) {
   for (std::int64_t line = 0; line < bytes; line += cache_line) __builtin_prefetch(run + line);
 }
 
-/// Runs of a plane in the order in which they are read.
-struct Runs {
-  const Plane& plane;
-  std::int64_t bytes;
-  std::int64_t ahead = columns_ahead(plane, bytes);
-
-  const std::byte* at(std::int64_t row, std::int64_t column) const {
-    const auto* run = plane.from + row * plane.from_row + column * plane.from_column;
-    if (column + ahead < plane.columns) prefetch(run + ahead * plane.from_column, bytes);
-    return run;
+/// Columns first … last - 1 of a row, `each(run)`, those ahead being fetched.
+template <class Each>
+void read_row(const Plane& plane, std::int64_t row, std::int64_t first, std::int64_t last,
+              std::int64_t run_bytes, Each each) {
+  const auto* run = plane.from + row * plane.from_row + first * plane.from_column;
+  for (auto column = first; column < last; ++column, run += plane.from_column) {
+    if (column + plane.columns_ahead < plane.columns)
+      prefetch(run + plane.columns_ahead * plane.from_column, run_bytes);
+    each(run);
   }
-};
+}
 
 template <class Move>
 void copy_rows(const Plane& plane, Move move) {
-  const Runs runs{plane, move.bytes()};
-  for (std::int64_t row = 0; row < plane.rows; ++row)
-    for (std::int64_t column = 0; column < plane.columns; ++column)
-      move(plane.to + row * plane.to_row + column * plane.to_column, runs.at(row, column));
+  for (std::int64_t row = 0; row < plane.rows; ++row) {
+    auto* to = plane.to + row * plane.to_row;
+    read_row(plane, row, 0, plane.columns, move.bytes(), [&](const std::byte* run) {
+      move(to, run);
+      to += plane.to_column;
+    });
+  }
 }
 
 /// Runs that are too short to be streamed one by one, but follow one another in the destination.
@@ -108,12 +113,14 @@ template <class Move>
 void stream_rows(const Plane& plane, Move move) {
   alignas(cache_line) std::byte buffer[gathered_bytes];
   const auto most = gathered_bytes / move.bytes();
-  const Runs runs{plane, move.bytes()};
   for (std::int64_t row = 0; row < plane.rows; ++row)
     for (std::int64_t first = 0; first < plane.columns; first += most) {
       const auto last = std::min(first + most, plane.columns);
-      for (auto column = first; column < last; ++column)
-        move(buffer + (column - first) * move.bytes(), runs.at(row, column));
+      auto* to = buffer;
+      read_row(plane, row, first, last, move.bytes(), [&](const std::byte* run) {
+        move(to, run);
+        to += move.bytes();
+      });
       stream_copy(plane.to + row * plane.to_row + first * move.bytes(), buffer,
                   (last - first) * move.bytes());
     }
@@ -178,7 +185,8 @@ void copy_items(const Planes& planes, std::int64_t first, std::int64_t last, Mov
                       planes.source_strides[row_dim],
                       planes.source_column_stride,
                       planes.destination_strides[row_dim],
-                      planes.destination_column_stride};
+                      planes.destination_column_stride,
+                      planes.columns_ahead};
     if (way == Way::transposed)
       transpose_rows(plane, move);
     else if (way == Way::streamed_rows)
@@ -203,6 +211,7 @@ Planes make_planes(const CopyLoop& copy) {
     planes.source_column_stride = rows.source_strides.pop_back();
     planes.destination_column_stride = rows.destination_strides.pop_back();
   }
+  planes.columns_ahead = columns_ahead(copy, planes.columns);
   if (!rows.extents.empty()) {
     const auto dim = smallest_stride(rows.source_strides);
     planes.is_transposing = copy.run <= cache_line && std::abs(rows.source_strides[dim]) <
@@ -243,6 +252,15 @@ void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last) {
     default:
       return copy_by(AnyMove{planes.run});
   }
+}
+
+void PreparedCopy::run(const Execution& execution, const std::byte* source, std::byte* destination,
+                       Stores stores) {
+  begin_on_host(execution);
+  planes_.source = source;
+  planes_.destination = destination;
+  planes_.stores = stores;
+  copy_planes(planes_, 0, planes_.rows.items());
 }
 
 }  // namespace tessera::detail

@@ -24,15 +24,17 @@ struct Redistributor::State {
   std::vector<Step> steps;
   std::shared_ptr<detail::Scratch> scratch;
   detail::OperationLog* calls;
+  Extents source_shape;  ///< of this rank
+  Extents target_shape;
   AgreedCall agreed = {};
+  std::vector<detail::PhaseRun> phases = {};  ///< of the last execution; none while it goes on
 };
 
 namespace {
 
 /// Throws on this rank unless `array` can be its piece of `spec`.
-void require_piece(int mesh_rank, const DTensorSpec& spec, ElementType type, const ArrayRef& array,
-                   const char* what) {
-  const auto expected = spec.local_shape(mesh_rank);
+void require_piece(int mesh_rank, const DTensorSpec& spec, const Extents& expected,
+                   ElementType type, const ArrayRef& array, const char* what) {
   require(array.type == type, [&] {
     return fmt::format("Redistributor: expected a {} of {}, got {}", what, to_string(type),
                        to_string(array.type));
@@ -87,10 +89,17 @@ Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh,
                        to_string(plan.source().layout()), to_string(mesh));
   });
   std::vector<Step> steps;
-  if (mesh.coordinate()) steps = plan.steps(mesh.rank());
+  Extents source_shape;
+  Extents target_shape;
+  if (mesh.coordinate()) {
+    steps = plan.steps(mesh.rank());
+    source_shape = plan.source().local_shape(mesh.rank());
+    target_shape = plan.target().local_shape(mesh.rank());
+  }
   const Group group{mesh.communicator(), plan.source().layout().ranks(), mesh.rank()};
-  state_ = std::make_shared<State>(
-      State{std::move(plan), group, std::move(steps), std::move(scratch), mesh.calls()});
+  state_ =
+      std::make_shared<State>(State{std::move(plan), group, std::move(steps), std::move(scratch),
+                                    mesh.calls(), source_shape, target_shape});
 }
 
 Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
@@ -102,7 +111,8 @@ const RedistributePlan& Redistributor::plan() const {
 }
 
 std::string Redistributor::explain() const {
-  const auto& [plan, group, steps, scratch, calls, agreed] = *state_;
+  const auto& plan = state_->plan;
+  const auto& group = state_->group;
   const auto text = plan.explain();
   if (group.position < 0) return text + "  this rank is not on the mesh\n";
   const auto& state = group.communicator.state();
@@ -111,7 +121,7 @@ std::string Redistributor::explain() const {
                             uses_window ? std::span(state.lanes) : std::span<const int>()};
   std::set<int> near;
   std::set<int> far;
-  for (const auto& step : steps)
+  for (const auto& step : state_->steps)
     for (const auto& phase : step.phases)
       for (const auto* blocks : {&phase.send, &phase.receive})
         for (const auto& block : *blocks)
@@ -132,8 +142,9 @@ void Redistributor::execute(const Execution& execution, const ArrayRef& source,
   collectively(state.calls, "Redistributor::execute", [&](Operation& call) {
     const auto& plan = state.plan;
     const int rank = state.group.position;
-    require_piece(rank, plan.source(), plan.element_type(), source, "source");
-    require_piece(rank, plan.target(), plan.element_type(), destination, "destination");
+    require_piece(rank, plan.source(), state.source_shape, plan.element_type(), source, "source");
+    require_piece(rank, plan.target(), state.target_shape, plan.element_type(), destination,
+                  "destination");
     const detail::RedistributeCall text{"Redistributor::execute", plan.source(), plan.target(),
                                         plan.element_type()};
     agree(call, text);
@@ -148,14 +159,15 @@ void Redistributor::run(const Execution& execution, const ArrayRef& source,
 }
 
 detail::BoundPlan Redistributor::bound(const ArrayRef& source, const ArrayRef& destination) const {
-  return {state_->plan, state_->steps, source, destination};
+  return {state_->plan, state_->steps, source, destination, &state_->phases};
 }
 
 /// Each element of the source is read by one rank only, before what replaces it arrives: from the
 /// one that has read it.
 bool Redistributor::can_run_in_place() const {
-  const auto& [plan, group, steps, scratch, calls, agreed] = *state_;
-  if (group.position < 0 || steps.size() != 1 || plan.partial_target()) return false;
+  const auto& steps = state_->steps;
+  if (state_->group.position < 0 || steps.size() != 1 || state_->plan.partial_target())
+    return false;
   const auto& phases = steps.front().phases;
   if (phases.front().source != phases.back().destination) return false;
   const bool reduces = steps.front().kind == StepKind::reduce;

@@ -26,6 +26,31 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const CommunicatorState
   return sizes;
 }
 
+/// Of so many blocks at most lists are kept for each plan: with many peers, messages take the time.
+constexpr std::size_t most_kept_blocks = 128;
+
+struct Counts {
+  std::size_t phases = 0;
+  std::size_t blocks = 0;
+};
+
+Counts count(const std::vector<Step>& steps) {
+  Counts result;
+  for (const auto& step : steps)
+    for (const auto& phase : step.phases) {
+      ++result.phases;
+      result.blocks += phase.send.size() + phase.receive.size();
+    }
+  return result;
+}
+
+std::vector<PhaseRun>& home_of_phases(std::span<const BoundPlan> plans, Scratch& scratch) {
+  const auto& first = plans.front();
+  const bool is_kept =
+      plans.size() == 1 && first.kept != nullptr && count(first.steps).blocks <= most_kept_blocks;
+  return is_kept ? *first.kept : scratch.phases;
+}
+
 }  // namespace
 
 Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Group& group,
@@ -35,7 +60,10 @@ Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Gro
       group_(group),
       scratch_(scratch),
       operation_(operation),
+      home_(home_of_phases(plans, scratch)),
+      phases_(std::exchange(home_, {})),
       peers_{group.ranks, {}} {
+  phases_.resize(count(steps()).phases);
   const bool touches_host = std::ranges::any_of(plans_, [](const BoundPlan& bound) {
     return bound.source.space == MemorySpace::host || bound.destination.space == MemorySpace::host;
   });
@@ -49,6 +77,10 @@ Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Gro
   }
   open_lanes();
   begin_phase();
+}
+
+Run::~Run() {
+  home_ = std::move(phases_);
 }
 
 void Run::open_lanes() {
@@ -87,25 +119,32 @@ void Run::begin_phase() {
   auto sizes = chunk_sizes(plans_, state);
   if (lanes_) sizes.window = lanes_->slot_bytes();
 
-  auto& phase = scratch_.phase;
-  phase.clear(group_.position, peers_, sizes);
   auto& buffer = scratch_.intermediate[number_.buffer()];
   const auto space = plans_.front().destination.space;
   auto* free = buffer.reserve(intermediate_bytes(plans_, number_, group_.position), space);
   scratch_.results.clear();
-  for (std::size_t m = 0; m < plans_.size(); ++m) {
-    const auto& bound = plans_[m];
+  for (const auto& bound : plans_)
     scratch_.results.push_back(result_of_phase(bound, number_, group_.position, free));
-    phase.add(bound.plan, bound.steps[number_.step], number_.of(bound.steps), scratch_.pieces[m],
-              scratch_.results[m]);
-  }
-  phase.begin(scratch_);
-  if (exchange_) phase.count(*exchange_);
+  add_plans(sizes);
+  phase().begin(scratch_);
+  if (exchange_) phase().count(*exchange_);
   begin_round();
 }
 
+void Run::add_plans(const ChunkSizes& sizes) {
+  const bool is_kept = &home_ == plans_.front().kept;
+  if (is_kept && phase().repeat(peers_, sizes, scratch_.pieces.front(), scratch_.results.front()))
+    return;
+  phase().clear(group_.position, peers_, sizes);
+  for (std::size_t m = 0; m < plans_.size(); ++m) {
+    const auto& bound = plans_[m];
+    phase().add(bound.plan, bound.steps[number_.step], number_.of(bound.steps), scratch_.pieces[m],
+                scratch_.results[m]);
+  }
+}
+
 void Run::begin_round() {
-  auto& phase = scratch_.phase;
+  auto& phase = this->phase();
   if (!phase.begin_round(execution_)) return;
   finish_host(execution_);
   for (const auto& message : phase.incoming())
@@ -133,7 +172,7 @@ void Run::end_phase() {
 /// Whether anything was done.
 bool Run::turn() {
   if (is_past_last()) return false;
-  auto& phase = scratch_.phase;
+  auto& phase = this->phase();
   if (phase.is_complete()) {
     end_phase();
     return true;
@@ -177,7 +216,7 @@ std::vector<int> Run::awaited() const {
   std::vector<int> ranks;
   if (exchange_) ranks = exchange_->awaited();
   std::vector<int> lanes;
-  if (lanes_ && !is_past_last()) lanes = scratch_.phase.awaited_lanes();
+  if (lanes_ && !is_past_last()) lanes = phases_[number_.before].awaited_lanes();
   for (const int rank : group_.ranks) {
     const int lane = peers_.lanes.empty() ? -1 : peers_.lanes[static_cast<std::size_t>(rank)];
     if (lane < 0 || !lanes_) continue;

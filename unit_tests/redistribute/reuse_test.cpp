@@ -8,6 +8,8 @@
 #include <tessera/redistribute/plan.hpp>
 #include <tessera/redistribute/redistribute.hpp>
 #include <tessera/redistribute/redistributor.hpp>
+#include <tessera/tensor/factories.hpp>
+#include <tessera/tensor/from_local.hpp>
 
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
@@ -58,6 +60,64 @@ TEST(Reuse, second_execution_allocates_nothing_and_fences_once) {
 
     EXPECT_EQ(allocations, 0) << to_string(from) << " -> " << to_string(to);
     EXPECT_EQ(fences, 1) << to_string(from) << " -> " << to_string(to);
+  }
+}
+
+/// A View of this shape at an address, and every second time with strides, that no other has.
+Kokkos::View<double**, Kokkos::LayoutStride, Kokkos::HostSpace> piece_of(const Extents& shape,
+                                                                         int number) {
+  const auto extra = number % 2;
+  const Matrix whole("piece", shape[0] + extra, shape[1] + extra);
+  return Kokkos::subview(whole, std::pair<std::int64_t, std::int64_t>(0, shape[0]),
+                         std::pair<std::int64_t, std::int64_t>(extra, shape[1] + extra));
+}
+
+TEST(Reuse, executions_may_differ_in_their_memory) {
+  const auto mesh = mesh_of({world_size()});
+  for (const Extents& shape : {Extents{30, 21}, Extents{600, 410}})
+    for (const auto& [from, to] : std::vector<Transition>{{Shard(0), Shard(1)},
+                                                          {Shard(1), Replicate()},
+                                                          {Partial(), Shard(1)},
+                                                          {Partial(), Replicate()}}) {
+      const DTensorSpec source(mesh.layout(), {from}, shape);
+      const DTensorSpec target(mesh.layout(), {to}, shape);
+      const auto plan = make_plan(source, target, element_type<double>());
+      const auto redistributor = plan.bind(mesh);
+      for (int number = 0; number < 6; ++number) {
+        const auto a = piece_of(source.local_shape(mesh.rank()), number / 2);
+        const auto b = piece_of(target.local_shape(mesh.rank()), number / 3);
+        const auto expected = piece_of(target.local_shape(mesh.rank()), 0);
+        for (std::size_t i = 0; i < a.extent(0); ++i)
+          for (std::size_t j = 0; j < a.extent(1); ++j)
+            a(i, j) = static_cast<double>(number * 1'000'000 + mesh.rank() * 500'000 + 500 * i + j);
+
+        redistributor.execute(a, b);
+
+        plan.bind(mesh).execute(a, expected);
+        bool is_equal = true;
+        for (std::size_t i = 0; i < b.extent(0); ++i)
+          for (std::size_t j = 0; j < b.extent(1); ++j)
+            is_equal = is_equal && b(i, j) == expected(i, j);
+        EXPECT_TRUE(is_equal) << to_string(plan) << ", execution " << number;
+      }
+    }
+}
+
+TEST(Reuse, executions_in_place_and_elsewhere_take_turns) {
+  const auto mesh = mesh_of({world_size()});
+  const auto source = [&] {
+    const auto ones = full<Matrix>(mesh, {Replicate()}, {40, 30}, 1.0).to_local();
+    return from_local(ones, mesh, {Partial()}, {.shape = Extents{40, 30}});
+  };
+  for (int turn = 0; turn < 4; ++turn) {
+    const auto kept = source();
+
+    const auto elsewhere = redistribute(kept, {Replicate()});
+    const auto in_place = redistribute(source(), {Replicate()}, {.donate_source = true});
+
+    EXPECT_EQ(kept.to_local()(39, 29), 1.0);
+    EXPECT_EQ(elsewhere.to_local()(39, 29), world_size());
+    EXPECT_EQ(in_place.to_local()(39, 29), world_size());
   }
 }
 

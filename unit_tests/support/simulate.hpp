@@ -79,6 +79,7 @@ class Simulation {
     const Execution execution;
     const auto ranks = pieces_.size();
     auto results = destinations_;
+    std::vector<detail::PhaseRun> phases(ranks);
     detail::ChunkSizes sizes{nodes_.slot_bytes, plan_.message_bytes(), plan_.message_bytes()};
     if (nodes_.slot_bytes > 0) sizes.term = std::min(sizes.term, nodes_.slot_bytes);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -88,7 +89,7 @@ class Simulation {
           buffer.reserve(detail::intermediate_bytes({&bound, 1}, number, static_cast<int>(rank)),
                          destinations_[rank].space);
       results[rank] = detail::result_of_phase(bound, number, static_cast<int>(rank), free);
-      auto& phase = scratch[rank].phase;
+      auto& phase = phases[rank];
       phase.clear(static_cast<int>(rank), {all_ranks_, lane_of_[rank]}, sizes);
       phase.add(plan_, steps_[rank][number.step], number.of(steps_[rank]), pieces_[rank],
                 results[rank]);
@@ -97,11 +98,11 @@ class Simulation {
       phase.begin(scratch[rank]);
       if (phase.begin_round(execution)) post(static_cast<int>(rank), phase);
     }
-    const auto is_complete = [](const detail::Scratch& s) { return s.phase.is_complete(); };
-    while (!std::ranges::all_of(scratch, is_complete)) {
+    const auto is_complete = [](const detail::PhaseRun& phase) { return phase.is_complete(); };
+    while (!std::ranges::all_of(phases, is_complete)) {
       bool has_moved = false;
       for (std::size_t rank = 0; rank < ranks; ++rank) {
-        auto& phase = scratch[rank].phase;
+        auto& phase = phases[rank];
         if (phase.advance(execution, lanes_[rank].get())) has_moved = true;
         if (phase.copy_own(execution)) has_moved = true;
         if (phase.is_in_round() && receive(static_cast<int>(rank), phase)) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,12 +13,14 @@
 #include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/detail/cut.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
+#include <tessera/redistribute/detail/planes.hpp>
 #include <tessera/redistribute/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>
 
 namespace tessera::detail {
 
 struct Scratch;
+class PhaseRun;
 
 /// Bytes that travel between this rank and `peer` (a mesh rank).
 struct Message {
@@ -43,6 +46,8 @@ struct ChunkSizes {
   std::int64_t message = std::numeric_limits<std::int64_t>::max();
   std::int64_t term =
       std::numeric_limits<std::int64_t>::max();  ///< of what is reduced, by either way
+
+  friend bool operator==(const ChunkSizes&, const ChunkSizes&) = default;
 };
 
 /// A plan bound to memory.
@@ -51,6 +56,7 @@ struct BoundPlan {
   const std::vector<Step>& steps;  ///< of this rank
   ArrayRef source;
   ArrayRef destination;
+  std::vector<PhaseRun>* kept = nullptr;  ///< of earlier executions, by phase; null or empty: none
 };
 
 /// One phase of a step on one rank, bound to memory: blocks that travel in chunks through the
@@ -58,9 +64,15 @@ struct BoundPlan {
 /// (the node and MPI, or a test that plays all ranks) calls advance() and the rounds in turn until
 /// is_complete().
 ///
-/// Keeps its lists when it is used again.
+/// Keeps its lists when it is used again, and for arrays of the same shapes and strides also what
+/// is in them.
 class PhaseRun {
  public:
+  /// Instead of clear() and add() for the same phase of the same plan as the last time, if that was
+  /// for arrays that differ in their addresses at most, for the same peers and sizes. Otherwise
+  /// false, and nothing is done.
+  bool repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRef& source,
+              const ArrayRef& destination);
   /// Forgets what was added. `mesh_rank`: the caller's.
   void clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes);
   /// Adds the phase of one plan; `source` and `destination` are the pieces phase.source and
@@ -98,6 +110,7 @@ class PhaseRun {
     ArrayRef array;
     Cut cut;
     Stores stores;
+    std::optional<PreparedCopy> prepared = {};  ///< to or from a slot, of one chunk
     std::int64_t next = 0;
 
     bool is_done() const { return next == cut.chunks(); }
@@ -109,6 +122,7 @@ class PhaseRun {
     ArrayRef destination;
     Cut cut;
     Stores stores;
+    std::optional<PreparedCopy> prepared = {};  ///< of one chunk
     std::int64_t next = 0;
   };
   struct Term {
@@ -144,6 +158,9 @@ class PhaseRun {
   std::int64_t round_bytes() const;
   void receive_terms(const Reduction& reduction);
 
+  bool would_lie_in_place(std::ptrdiff_t source_moved, std::ptrdiff_t destination_moved) const;
+  void prepare_copies();
+
   bool send_chunks(const Execution& execution, Lanes& lanes);
   bool receive_chunks(const Execution& execution, Lanes& lanes);
   bool reduce_chunks(const Execution& execution, Lanes* lanes);
@@ -163,6 +180,8 @@ class PhaseRun {
   ChunkSizes sizes_;
   Scratch* scratch_ = nullptr;
   int plans_ = 0;
+  ArrayRef source_;  ///< of the last plan
+  ArrayRef destination_;
   std::vector<Stream> outgoing_;
   std::vector<Stream> incoming_;
   std::vector<OwnBlock> own_;
@@ -170,6 +189,7 @@ class PhaseRun {
   std::vector<Reduction> reductions_;
   std::size_t left_ = 0;  ///< streams and reductions that are not done
   std::size_t next_own_ = 0;
+  bool has_blocks_in_place_ = false;  ///< which are not among `own_`
 
   bool has_messages_ = false;
   std::int64_t rounds_ = 0;  ///< that have ended

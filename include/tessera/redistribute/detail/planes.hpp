@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <tessera/redistribute/detail/copy_loop.hpp>
+#include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/detail/loops.hpp>
 
 namespace tessera::detail {
@@ -25,6 +26,7 @@ struct Planes {
   std::int64_t columns = 1;
   std::int64_t source_column_stride = 0;
   std::int64_t destination_column_stride = 0;
+  std::int64_t columns_ahead = 0;  ///< at which runs are fetched
   bool is_transposing = false;
   Stores stores = Stores::cached;
 };
@@ -33,5 +35,25 @@ Planes make_planes(const CopyLoop& copy);
 
 /// Items first … last - 1, on the calling thread.
 void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last);
+
+/// A copy in host memory whose loops are found once, for arrays of the same shape and strides at
+/// any addresses.
+class PreparedCopy {
+ public:
+  /// Expects at least one element.
+  explicit PreparedCopy(const CopyJob& job)
+      : planes_(make_planes(copy_loop(job))), bytes_(job.destination.bytes()) {}
+
+  std::int64_t bytes() const { return bytes_; }
+  /// Whether it is none for threads.
+  bool can_run(const Execution& execution) const { return !is_for_threads(execution, bytes_); }
+  /// On the calling thread.
+  void run(const Execution& execution, const std::byte* source, std::byte* destination,
+           Stores stores);
+
+ private:
+  Planes planes_;
+  std::int64_t bytes_;
+};
 
 }  // namespace tessera::detail

@@ -26,6 +26,10 @@ class Run {
   Run(const Execution& execution, std::span<const BoundPlan> plans, const Group& group,
       Scratch& scratch, const char* operation);
 
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
   /// Goes on as far as it can without waiting. Whether all is done.
   bool test();
   /// Goes on to the end.
@@ -41,17 +45,22 @@ class Run {
   bool is_complete() const { return is_past_last() && (!lanes_ || lanes_->is_read()); }
   void open_lanes();
   void begin_phase();
+  void add_plans(const ChunkSizes& sizes);
   void begin_round();
   void end_phase();
   bool turn();
   void note_progress(Watch& watch);
   std::vector<int> awaited() const;
 
+  PhaseRun& phase() { return phases_[number_.before]; }
+
   const Execution& execution_;
   std::span<const BoundPlan> plans_;
   const Group& group_;
   Scratch& scratch_;
   const char* operation_;
+  std::vector<PhaseRun>& home_;  ///< of phases_, before and afterwards
+  std::vector<PhaseRun> phases_;
   Peers peers_;
   std::shared_ptr<MappedWindow> window_;  // before lanes_, which lie in it
   std::optional<Lanes> lanes_;

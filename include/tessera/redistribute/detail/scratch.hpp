@@ -30,7 +30,7 @@ struct Scratch {
   ScratchBuffer messages;         ///< packed blocks, on the host
   ScratchBuffer terms;            ///< of reductions, in another space than their results
   ScratchBuffer intermediate[2];  ///< pieces between two phases, in turn
-  PhaseRun phase;
+  std::vector<PhaseRun> phases;   ///< where the plans keep none
   std::vector<ArrayRef> pieces;   ///< by plan, before the phase under way
   std::vector<ArrayRef> results;  ///< and after it
   ViewHolder<Execution> user;     ///< who used it last
