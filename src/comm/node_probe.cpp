@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
+#include <system_error>
 
 #include <sched.h>
 #include <unistd.h>
@@ -60,12 +63,27 @@ bool shares_memory(const Identity& other) {
          std::memcmp(segment.data(), &other.nonce, sizeof other.nonce) == 0;
 }
 
+/// Those of all threads of this process: OpenMP may have pinned each to one.
+cpu_set_t usable_cpus() {
+  cpu_set_t result{};
+  cpu_set_t own{};
+  if (sched_getaffinity(0, sizeof own, &own) == 0) result = own;
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    const auto name = thread.path().filename().string();
+    pid_t id = 0;
+    std::from_chars(name.data(), name.data() + name.size(), id);
+    if (id > 0 && sched_getaffinity(id, sizeof own, &own) == 0) CPU_OR(&result, &result, &own);
+  }
+  return result;
+}
+
 Identity identify(std::uint64_t nonce, const SharedMemory& segment) {
   Identity result;
   copy_text(boot_id(), result.boot_id);
   copy_text(segment.name(), result.segment);
   result.nonce = nonce;
-  if (sched_getaffinity(0, sizeof result.cpus, &result.cpus) != 0) CPU_ZERO(&result.cpus);
+  result.cpus = usable_cpus();
   return result;
 }
 
@@ -79,19 +97,24 @@ int node_leader(const std::vector<Identity>& all, int mine) {
   return mine;
 }
 
+struct RanksAndCores {
+  int ranks = 0;
+  int cores = 0;
+};
+
 /// The ranks on the caller's machine, and the cores that one or another of them may use: a launcher
 /// may pin each to its own.
-void count_ranks_and_cores(const std::vector<Identity>& all, const Identity& mine,
-                           SharedHardware& hardware) {
+RanksAndCores count_ranks_and_cores(const std::vector<Identity>& all, const Identity& mine) {
+  RanksAndCores result;
   cpu_set_t cpus{};
-  hardware.ranks = 0;
   for (const auto& other : all) {
     if (other.boot_id != mine.boot_id) continue;
-    ++hardware.ranks;
+    ++result.ranks;
     CPU_OR(&cpus, &cpus, &other.cpus);
   }
-  hardware.cores =
+  result.cores =
       CPU_COUNT(&cpus) > 0 ? CPU_COUNT(&cpus) : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  return result;
 }
 
 }  // namespace
@@ -104,9 +127,8 @@ SharedHardware probe_shared_hardware(const Group& group) {
   const int leader = node_leader(all, group.position);
   // The segment may go once all have answered: this all_gather is also the barrier.
   const auto leaders = all_gather_value(group, leader, TraceKind::metadata, operation);
-  SharedHardware result{.node_map = node_map_of(leaders)};
-  count_ranks_and_cores(all, mine, result);
-  return result;
+  const auto [ranks, cores] = count_ranks_and_cores(all, mine);
+  return {node_map_of(leaders), ranks, cores};
 }
 
 }  // namespace tessera::detail

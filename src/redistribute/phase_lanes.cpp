@@ -128,7 +128,7 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
   return has_moved;
 }
 
-/// Whether the terms of the next chunk are.
+/// Whether all terms of the next chunk have arrived.
 bool PhaseRun::are_terms_here(const Reduction& reduction, Lanes* lanes) {
   if (reduction.has_messages && reduction.next >= rounds_) return false;
   const auto terms = terms_of(reduction);

@@ -121,9 +121,6 @@ bool PhaseRun::would_lie_in_place(std::ptrdiff_t source_moved,
 
 void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& phase,
                    const ArrayRef& source, const ArrayRef& destination) {
-  ++plans_;
-  source_ = source;
-  destination_ = destination;
   const bool reduces = step.kind == StepKind::reduce && &phase == &step.phases.front();
   const auto order = plan.options().wire_order;
   const auto first = static_cast<std::ptrdiff_t>(outgoing_.size());
@@ -138,6 +135,10 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
     add_reductions(plan, phase, source, destination);
   else
     add_blocks(plan, phase, source, destination);
+  // At last: what an exception has left incomplete is not repeated.
+  ++plans_;
+  source_ = source;
+  destination_ = destination;
 }
 
 void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,

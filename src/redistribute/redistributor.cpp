@@ -115,10 +115,7 @@ std::string Redistributor::explain() const {
   const auto& group = state_->group;
   const auto text = plan.explain();
   if (group.position < 0) return text + "  this rank is not on the mesh\n";
-  const auto& state = group.communicator.state();
-  const bool uses_window = state.window && state.smallest_slot >= plan.element_type().size;
-  const detail::Peers peers{group.ranks,
-                            uses_window ? std::span(state.lanes) : std::span<const int>()};
+  const auto peers = detail::peers_of(group, plan.element_type());
   std::set<int> near;
   std::set<int> far;
   for (const auto& step : state_->steps)
@@ -127,11 +124,13 @@ std::string Redistributor::explain() const {
         for (const auto& block : *blocks)
           if (block.peer != group.position)
             (peers.lane(block.peer) >= 0 ? near : far).insert(block.peer);
-  const auto slot_bytes = near.empty() ? 0 : state.window->shared.window.shape().slot_bytes;
-  return text + fmt::format(
-                    "  rank {}: {} peers through the window of the node, in chunks of at "
-                    "most {} bytes; {} by messages\n",
-                    group.position, near.size(), slot_bytes, far.size());
+  std::string chunks;
+  if (!near.empty())
+    chunks = fmt::format(", in chunks of at most {} bytes",
+                         group.communicator.state().window->shared.window.shape().slot_bytes);
+  return text +
+         fmt::format("  rank {}: {} peers through the window of the node{}; {} by messages\n",
+                     group.position, near.size(), chunks, far.size());
 }
 
 void Redistributor::execute(const Execution& execution, const ArrayRef& source,

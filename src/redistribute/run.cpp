@@ -11,8 +11,8 @@ namespace tessera::detail {
 namespace {
 
 /// Elements that are too large for the window travel in messages. The same on all ranks.
-bool uses_window(std::span<const BoundPlan> plans, const CommunicatorState& state) {
-  return state.smallest_slot >= plans.front().plan.element_type().size;
+bool fits_window(ElementType type, const CommunicatorState& state) {
+  return state.smallest_slot >= type.size;
 }
 
 /// The same on all ranks: of plans and of what the ranks of the communicator share.
@@ -22,12 +22,13 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const CommunicatorState
     sizes.message = std::min(sizes.message, bound.plan.message_bytes());
   sizes.message /= static_cast<std::int64_t>(plans.size());
   sizes.term = sizes.message;
-  if (uses_window(plans, state)) sizes.term = std::min(sizes.term, state.smallest_slot);
+  if (fits_window(plans.front().plan.element_type(), state))
+    sizes.term = std::min(sizes.term, state.smallest_slot);
   return sizes;
 }
 
 /// Of so many blocks at most lists are kept for each plan: with many peers, messages take the time.
-constexpr std::size_t most_kept_blocks = 128;
+constexpr std::size_t most_kept_blocks = 64;
 
 struct Counts {
   std::size_t phases = 0;
@@ -52,6 +53,12 @@ std::vector<PhaseRun>& home_of_phases(std::span<const BoundPlan> plans, Scratch&
 }
 
 }  // namespace
+
+Peers peers_of(const Group& group, ElementType type) {
+  const auto& state = group.communicator.state();
+  if (!state.window || !fits_window(type, state)) return {group.ranks, {}};
+  return {group.ranks, state.lanes};
+}
 
 Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Group& group,
          Scratch& scratch, const char* operation)
@@ -86,8 +93,9 @@ Run::~Run() {
 void Run::open_lanes() {
   const auto& state = group_.communicator.state();
   auto* const call = state.control->innermost();
-  if (call == nullptr || !state.window || !uses_window(plans_, state)) return;
-  peers_.lanes = state.lanes;
+  if (call == nullptr) return;
+  peers_ = peers_of(group_, plans_.front().plan.element_type());
+  if (peers_.lanes.empty()) return;
   const auto lane_of = [&](const Block& block) {
     return block.peer == group_.position ? -1 : peers_.lane(block.peer);
   };

@@ -135,18 +135,18 @@ TEST(Window, user_code_may_throw_between_transfers) {
 
 TEST(Window, elements_larger_than_its_slots_travel_in_messages) {
   struct Huge {
-    char bytes[300000];
+    char bytes[600000];
   };
   using Vector = Kokkos::View<Huge*, Kokkos::HostSpace>;
   const int n = world_size();
   const auto mesh = mesh_of({n});
   const Vector view("view", 2);
-  for (int i = 0; i < 2; ++i) view(i).bytes[299999] = static_cast<char>(2 * mesh.rank() + i);
+  for (int i = 0; i < 2; ++i) view(i).bytes[599999] = static_cast<char>(2 * mesh.rank() + i);
   const auto source = from_local(view, mesh, {Shard(0)}, {.shape = {2 * n}});
 
   const auto whole = full_tensor(source);
 
-  for (int i = 0; i < 2 * n; ++i) EXPECT_EQ(whole(i).bytes[299999], static_cast<char>(i));
+  for (int i = 0; i < 2 * n; ++i) EXPECT_EQ(whole(i).bytes[599999], static_cast<char>(i));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class Redistributor {
   const RedistributePlan& plan() const;
 
   /// What plan().explain() tells, and how the blocks of this rank travel: through the window of its
-  /// node or in messages. Local.
+  /// node or in messages. Local. Errors: MpiError if the mesh's communicator was freed.
   std::string explain() const;
 
   /// Moves the piece `source` of the plan's source into the piece `destination` of its target; the

@@ -83,9 +83,11 @@ struct DTensorAccess {
   }
 };
 
-/// `view`, or where it has no elements, an empty View with the extents of this rank's piece.
+/// `view`, or where it has no elements, an empty View with the extents of this rank's piece. Expects
+/// those extents of a View with elements.
 template <class V>
 V with_piece_extents(const V& view, const DeviceMesh& mesh, const DTensorSpec& spec) {
+  if (view.size() > 0) return view;
   const auto shape = local_piece(mesh, spec).shape;
   if (extents_of(view) == shape || product(shape) > 0) return view;
   return V(allocate<AllocatableView<V>>(shape, "tessera::from_local"));

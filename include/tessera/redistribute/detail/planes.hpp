@@ -45,7 +45,7 @@ class PreparedCopy {
       : planes_(make_planes(copy_loop(job))), bytes_(job.destination.bytes()) {}
 
   std::int64_t bytes() const { return bytes_; }
-  /// Whether it is none for threads.
+  /// Whether the calling thread alone had better do it.
   bool can_run(const Execution& execution) const { return !is_for_threads(execution, bytes_); }
   /// On the calling thread.
   void run(const Execution& execution, const std::byte* source, std::byte* destination,

@@ -15,6 +15,10 @@
 
 namespace tessera::detail {
 
+/// How elements of this type reach the ranks of `group`. Errors: MpiError if its communicator was
+/// freed.
+Peers peers_of(const Group& group, ElementType type);
+
 /// One execution on this rank of the mesh `group`, of one plan or of several with steps of the same
 /// kinds: phase by phase, by messages and through the window of the node, so that it can rest while
 /// other ranks have not come so far.
