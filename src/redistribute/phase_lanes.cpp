@@ -57,16 +57,11 @@ bool PhaseRun::send_chunks(const Execution& execution, Lanes& lanes) {
   for (auto& stream : outgoing_) {
     if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
     if (auto* const slot = lanes.next(stream.lane)) {
-      const auto stores_for = [&](std::int64_t bytes) {
-        return lanes.streams(stream.lane, bytes) ? Stores::streaming : Stores::cached;
-      };
-      if (stream.prepared && stream.prepared->can_run(execution)) {
-        stream.prepared->run(execution, stream.array.data, slot,
-                             stores_for(stream.prepared->bytes()));
-      } else {
-        const auto chunk = stream.next_chunk();
-        copy(execution, {chunk, in_slot(slot, chunk), stores_for(chunk.bytes())});
-      }
+      const auto chunk = stream.next_chunk();
+      const bool streams = lanes.streams(stream.lane, chunk.bytes());
+      const auto stores = streams ? Stores::streaming : Stores::cached;
+      if (!run(execution, stream.prepared, chunk.data, slot, stores))
+        copy(execution, {chunk, in_slot(slot, chunk), stores});
       finish_host(execution);
       lanes.publish(stream.lane);
       ++stream.next;
@@ -84,13 +79,10 @@ bool PhaseRun::receive_chunks(const Execution& execution, Lanes& lanes) {
   for (auto& stream : incoming_) {
     if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
     if (const auto* const slot = lanes.take(stream.lane)) {
+      const auto chunk = stream.next_chunk();
       lanes.begin_reading(stream.lane);
-      if (stream.prepared && stream.prepared->can_run(execution)) {
-        stream.prepared->run(execution, slot, stream.array.data, stream.stores);
-      } else {
-        const auto chunk = stream.next_chunk();
+      if (!run(execution, stream.prepared, slot, chunk.data, stream.stores))
         copy(execution, {in_slot(slot, chunk), chunk, stream.stores});
-      }
       finish_host(execution);
       lanes.release(stream.lane);
       ++stream.next;

@@ -59,7 +59,6 @@ void PhaseRun::clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes)
   sizes_ = sizes;
   plans_ = 0;
   left_ = 0;
-  has_blocks_in_place_ = false;
   next_own_ = 0;
   rounds_ = 0;
   has_messages_ = false;
@@ -80,10 +79,6 @@ bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRe
   if (!is_same) return false;
   const auto source_moved = source.data - source_.data;
   const auto destination_moved = destination.data - destination_.data;
-  // Blocks that lie where they belong were not added.
-  if (source_moved != destination_moved &&
-      (has_blocks_in_place_ || would_lie_in_place(source_moved, destination_moved)))
-    return false;
   source_ = source;
   destination_ = destination;
   next_own_ = 0;
@@ -109,14 +104,6 @@ bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRe
     reduction.next = 0;
   }
   return true;
-}
-
-/// Whether any block that stays would lie where it belongs.
-bool PhaseRun::would_lie_in_place(std::ptrdiff_t source_moved,
-                                  std::ptrdiff_t destination_moved) const {
-  return std::ranges::any_of(own_, [&](const OwnBlock& block) {
-    return block.source.data + source_moved == block.destination.data + destination_moved;
-  });
 }
 
 void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& phase,
@@ -154,10 +141,6 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
       continue;
     }
     const auto from = part(source, phase.source, block.box, order);
-    if (from.data == to.data) {
-      has_blocks_in_place_ = true;
-      continue;
-    }
     // Where nothing is waited for, in one go.
     const bool is_alone = phase.send.empty() && phase.receive.size() == 1;
     const Cut cut(to.extents, to.type.size, is_alone ? to.bytes() : own_chunk_bytes(from, to));
@@ -200,6 +183,11 @@ void PhaseRun::begin(Scratch& scratch) {
   prepare_copies();
 }
 
+bool PhaseRun::run(const Execution& execution, std::optional<PreparedCopy>& copy,
+                   const std::byte* source, std::byte* destination, Stores stores) {
+  return copy && copy->run(execution, source, destination, stores);
+}
+
 /// Those of one chunk, whose loops stay the same.
 void PhaseRun::prepare_copies() {
   const auto is_on_host = [](const ArrayRef& array) { return array.space == MemorySpace::host; };
@@ -226,9 +214,11 @@ bool PhaseRun::is_complete() const {
 bool PhaseRun::copy_own(const Execution& execution) {
   if (next_own_ == own_.size()) return false;
   auto& block = own_[next_own_];
-  if (block.prepared && block.prepared->can_run(execution))
-    block.prepared->run(execution, block.source.data, block.destination.data, block.stores);
-  else
+  if (block.source.data == block.destination.data) {
+    ++next_own_;
+    return true;
+  }
+  if (!run(execution, block.prepared, block.source.data, block.destination.data, block.stores))
     copy(execution, {chunk_of(block.source, block.cut, block.next),
                      chunk_of(block.destination, block.cut, block.next), block.stores});
   if (++block.next == block.cut.chunks()) ++next_own_;

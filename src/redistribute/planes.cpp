@@ -6,6 +6,7 @@
 
 #include <tessera/redistribute/detail/planes.hpp>
 #include <tessera/redistribute/detail/stream_copy.hpp>
+#include <tessera/tensor/detail/launch.hpp>
 
 namespace tessera::detail {
 namespace {
@@ -254,13 +255,15 @@ void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last) {
   }
 }
 
-void PreparedCopy::run(const Execution& execution, const std::byte* source, std::byte* destination,
+bool PreparedCopy::run(const Execution& execution, const std::byte* source, std::byte* destination,
                        Stores stores) {
+  if (is_for_threads(execution, bytes_)) return false;
   begin_on_host(execution);
   planes_.source = source;
   planes_.destination = destination;
   planes_.stores = stores;
   copy_planes(planes_, 0, planes_.rows.items());
+  return true;
 }
 
 }  // namespace tessera::detail

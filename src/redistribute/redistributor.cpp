@@ -27,10 +27,21 @@ struct Redistributor::State {
   Extents source_shape;  ///< of this rank
   Extents target_shape;
   AgreedCall agreed = {};
+  bool keeps_phases = false;
   std::vector<detail::PhaseRun> phases = {};  ///< of the last execution; none while it goes on
 };
 
 namespace {
+
+/// Of so many blocks at most lists are kept for each plan: with many peers, messages take the time.
+constexpr std::size_t most_kept_blocks = 64;
+
+std::size_t blocks(const std::vector<Step>& steps) {
+  std::size_t result = 0;
+  for (const auto& step : steps)
+    for (const auto& phase : step.phases) result += phase.send.size() + phase.receive.size();
+  return result;
+}
 
 /// Throws on this rank unless `array` can be its piece of `spec`.
 void require_piece(int mesh_rank, const DTensorSpec& spec, const Extents& expected,
@@ -100,6 +111,7 @@ Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh,
   state_ =
       std::make_shared<State>(State{std::move(plan), group, std::move(steps), std::move(scratch),
                                     mesh.calls(), source_shape, target_shape});
+  state_->keeps_phases = blocks(state_->steps) <= most_kept_blocks;
 }
 
 Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
@@ -158,7 +170,8 @@ void Redistributor::run(const Execution& execution, const ArrayRef& source,
 }
 
 detail::BoundPlan Redistributor::bound(const ArrayRef& source, const ArrayRef& destination) const {
-  return {state_->plan, state_->steps, source, destination, &state_->phases};
+  return {state_->plan, state_->steps, source, destination,
+          state_->keeps_phases ? &state_->phases : nullptr};
 }
 
 /// Each element of the source is read by one rank only, before what replaces it arrives: from the

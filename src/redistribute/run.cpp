@@ -27,29 +27,9 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const CommunicatorState
   return sizes;
 }
 
-/// Of so many blocks at most lists are kept for each plan: with many peers, messages take the time.
-constexpr std::size_t most_kept_blocks = 64;
-
-struct Counts {
-  std::size_t phases = 0;
-  std::size_t blocks = 0;
-};
-
-Counts count(const std::vector<Step>& steps) {
-  Counts result;
-  for (const auto& step : steps)
-    for (const auto& phase : step.phases) {
-      ++result.phases;
-      result.blocks += phase.send.size() + phase.receive.size();
-    }
-  return result;
-}
-
 std::vector<PhaseRun>& home_of_phases(std::span<const BoundPlan> plans, Scratch& scratch) {
-  const auto& first = plans.front();
-  const bool is_kept =
-      plans.size() == 1 && first.kept != nullptr && count(first.steps).blocks <= most_kept_blocks;
-  return is_kept ? *first.kept : scratch.phases;
+  auto* const kept = plans.front().kept;
+  return plans.size() == 1 && kept != nullptr ? *kept : scratch.phases;
 }
 
 }  // namespace
@@ -70,7 +50,6 @@ Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Gro
       home_(home_of_phases(plans, scratch)),
       phases_(std::exchange(home_, {})),
       peers_{group.ranks, {}} {
-  phases_.resize(count(steps()).phases);
   const bool touches_host = std::ranges::any_of(plans_, [](const BoundPlan& bound) {
     return bound.source.space == MemorySpace::host || bound.destination.space == MemorySpace::host;
   });
@@ -127,6 +106,7 @@ void Run::begin_phase() {
   auto sizes = chunk_sizes(plans_, state);
   if (lanes_) sizes.window = lanes_->slot_bytes();
 
+  if (phases_.size() == number_.before) phases_.emplace_back();
   auto& buffer = scratch_.intermediate[number_.buffer()];
   const auto space = plans_.front().destination.space;
   auto* free = buffer.reserve(intermediate_bytes(plans_, number_, group_.position), space);

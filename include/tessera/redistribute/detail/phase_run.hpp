@@ -56,7 +56,7 @@ struct BoundPlan {
   const std::vector<Step>& steps;  ///< of this rank
   ArrayRef source;
   ArrayRef destination;
-  std::vector<PhaseRun>* kept = nullptr;  ///< of earlier executions, by phase; null or empty: none
+  std::vector<PhaseRun>* kept = nullptr;  ///< of earlier executions, by phase; null: not kept
 };
 
 /// One phase of a step on one rank, bound to memory: blocks that travel in chunks through the
@@ -116,7 +116,7 @@ class PhaseRun {
     bool is_done() const { return next == cut.chunks(); }
     ArrayRef next_chunk() const;
   };
-  /// A block that stays.
+  /// A block that stays, perhaps where it is.
   struct OwnBlock {
     ArrayRef source;
     ArrayRef destination;
@@ -158,8 +158,10 @@ class PhaseRun {
   std::int64_t round_bytes() const;
   void receive_terms(const Reduction& reduction);
 
-  bool would_lie_in_place(std::ptrdiff_t source_moved, std::ptrdiff_t destination_moved) const;
   void prepare_copies();
+  /// Whether there was such a copy for the calling thread.
+  static bool run(const Execution& execution, std::optional<PreparedCopy>& copy,
+                  const std::byte* source, std::byte* destination, Stores stores);
 
   bool send_chunks(const Execution& execution, Lanes& lanes);
   bool receive_chunks(const Execution& execution, Lanes& lanes);
@@ -189,7 +191,6 @@ class PhaseRun {
   std::vector<Reduction> reductions_;
   std::size_t left_ = 0;  ///< streams and reductions that are not done
   std::size_t next_own_ = 0;
-  bool has_blocks_in_place_ = false;  ///< which are not among `own_`
 
   bool has_messages_ = false;
   std::int64_t rounds_ = 0;  ///< that have ended

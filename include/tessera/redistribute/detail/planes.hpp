@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include <tessera/redistribute/detail/copy_loop.hpp>
-#include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/detail/loops.hpp>
 
 namespace tessera::detail {
@@ -44,11 +43,8 @@ class PreparedCopy {
   explicit PreparedCopy(const CopyJob& job)
       : planes_(make_planes(copy_loop(job))), bytes_(job.destination.bytes()) {}
 
-  std::int64_t bytes() const { return bytes_; }
-  /// Whether the calling thread alone had better do it.
-  bool can_run(const Execution& execution) const { return !is_for_threads(execution, bytes_); }
-  /// On the calling thread.
-  void run(const Execution& execution, const std::byte* source, std::byte* destination,
+  /// On the calling thread; false, and nothing is done, where threads had better do it.
+  bool run(const Execution& execution, const std::byte* source, std::byte* destination,
            Stores stores);
 
  private:
