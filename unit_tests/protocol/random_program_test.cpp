@@ -198,14 +198,15 @@ class Program {
   }
 
   static std::string wrong_sum(const Matrix& sum, const DeviceMesh& mesh, int along) {
+    const auto group = mesh.sub(along);
     double expected = 0;
-    for (const int rank : mesh.sub(along).layout().ranks())
-      expected += mesh.layout().position_of(rank) + 1;
+    for (const int rank : group.layout().ranks()) expected += mesh.layout().position_of(rank) + 1;
     return wrong_whole(sum, {4, 8}, [&](const Extents&) { return expected; });
   }
 
   static std::string wrong_collective(const Step& step, const DeviceMesh& mesh, int along) {
-    const auto& ranks = mesh.sub(along).layout().ranks();
+    const auto group = mesh.sub(along);
+    const auto& ranks = group.layout().ranks();
     const auto value_of = [&](std::int64_t position) {
       return mesh.layout().position_of(ranks[static_cast<std::size_t>(position)]) + 1.0;
     };

@@ -139,8 +139,8 @@ TEST(Plan, no_rank_sends_to_itself_or_twice_to_one_peer) {
 
   for (int rank = 0; rank < 8; ++rank) {
     std::vector<int> peers;
-    for (const auto& block : all.steps(rank).front().phases.front().send)
-      peers.push_back(block.peer);
+    const auto steps = all.steps(rank);
+    for (const auto& block : steps.front().phases.front().send) peers.push_back(block.peer);
     std::ranges::sort(peers);
     EXPECT_EQ(std::ranges::adjacent_find(peers), peers.end());
     EXPECT_EQ(std::ranges::count(peers, rank), 0);
