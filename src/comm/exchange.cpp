@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include <tessera/comm/detail/check.hpp>
@@ -26,16 +27,25 @@ Exchange::Exchange(const Communicator& communicator, TraceKind kind, const char*
       owner_(communicator.state().control->innermost()),
       event_{kind, operation, group_size, 0, 0, 0, 0, 0.0},
       start_(detail::seconds()) {
+  auto& spare = communicator_.state().spare_transfers;
+  if (!spare.empty()) {
+    transfers_ = std::move(spare.back());
+    spare.pop_back();
+  }
   // What a rank that comes late sends and receives, the others may have given up.
   communicator_.state().control->catch_up(start_);
   if (owner_ != nullptr && detail::Control::must_give_up()) detail::Control::give_up();
 }
 
 Exchange::~Exchange() {
-  if ((receives_.empty() && sends_.empty()) || !comm::is_usable()) return;
+  if (!comm::is_usable() || communicator_.is_freed()) return;
   try {
-    abandon();
-    drain();
+    if (open_ > 0) {
+      abandon();
+      drain();
+    }
+    transfers_.clear();
+    communicator_.state().spare_transfers.push_back(std::move(transfers_));
   } catch (...) {
     // What MPI reports now was preceded by the exception that passes.
   }
@@ -43,14 +53,14 @@ Exchange::~Exchange() {
 
 /// Until the peers have taken what was sent: they learn of it by the call's statement.
 void Exchange::drain() {
-  if (communicator_.is_freed()) return;
   auto& control = *communicator_.state().control;
   if (owner_ != nullptr) owner_->announce_failure();
   const double start = detail::seconds();
   detail::Backoff backoff(true);
-  for (auto* transfers : {&receives_, &sends_})
-    for (auto& [request, rank] : *transfers)
-      while (!detail::drain({&request, 1}, 0.0)) {
+  for (const bool is_sent : {false, true})
+    for (auto& transfer : transfers_) {
+      if (!transfer.is_open || transfer.is_sent != is_sent) continue;
+      while (!detail::drain({&transfer.request, 1}, 0.0)) {
         const bool is_dead = owner_ != nullptr && owner_->has_timed_out();
         const double limit = is_dead ? drain_seconds_of_the_dead : control.options.timeout;
         if (detail::seconds() - start > limit) return;
@@ -58,59 +68,81 @@ void Exchange::drain() {
         control.poll();
         backoff.pause();
       }
+    }
+}
+
+std::size_t Exchange::free_transfer() {
+  if (free_ != none) return std::exchange(free_, transfers_[free_].next);
+  transfers_.emplace_back();
+  return transfers_.size() - 1;
 }
 
 template <class Byte>
-void Exchange::post(Byte* data, std::int64_t bytes, int rank, std::vector<Transfer>& transfers) {
+Exchange::Ticket Exchange::post(Byte* data, std::int64_t bytes, int rank) {
+  constexpr bool is_sent = std::is_const_v<Byte>;
   const auto& state = communicator_.state();
   const int tag = owner_ == nullptr ? detail::plain_tag : owner_->tag();
+  auto& messages = is_sent ? event_.messages_sent : event_.messages_received;
+  std::size_t first = none;
+  std::size_t last = none;
   while (bytes > 0) {
     const auto size = std::min(state.message_limit, bytes);
-    auto& transfer = transfers.emplace_back(Transfer{MPI_REQUEST_NULL, rank});
+    const auto index = free_transfer();
+    auto& transfer = transfers_[index];
+    transfer = {MPI_REQUEST_NULL, rank, is_sent, false, none};
     detail::post(state.handle, data, size, rank, tag, transfer.request);
+    transfer.is_open = true;
+    ++open_;
+    ++messages;
+    (last == none ? first : transfers_[last].next) = index;
+    last = index;
     data += size;
     bytes -= size;
   }
+  return first;
 }
 
-void Exchange::receive(std::byte* data, std::int64_t bytes, int source) {
-  const auto before = receives_.size();
-  post(data, bytes, source, receives_);
-  event_.messages_received += static_cast<std::int64_t>(receives_.size() - before);
+Exchange::Ticket Exchange::receive(std::byte* data, std::int64_t bytes, int source) {
   event_.bytes_received += bytes;
+  return post(data, bytes, source);
 }
 
-void Exchange::send(const std::byte* data, std::int64_t bytes, int destination) {
-  const auto before = sends_.size();
-  post(data, bytes, destination, sends_);
-  event_.messages_sent += static_cast<std::int64_t>(sends_.size() - before);
+Exchange::Ticket Exchange::send(const std::byte* data, std::int64_t bytes, int destination) {
   event_.bytes_sent += bytes;
+  return post(data, bytes, destination);
 }
 
-bool Exchange::test(std::vector<Transfer>& transfers, std::size_t& complete) {
-  for (; complete < transfers.size(); ++complete) {
-    int done = 0;
-    detail::check_mpi(MPI_Test(&transfers[complete].request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (!done) return false;
-  }
+/// Tells the call what was sent or received.
+void Exchange::note(const Transfer& transfer) {
+  if (owner_ != nullptr) owner_->note({transfer.rank, transfer.is_sent});
+}
+
+bool Exchange::complete(Transfer& transfer) {
+  if (!transfer.is_open) return true;
+  int is_complete = 0;
+  detail::check_mpi(MPI_Test(&transfer.request, &is_complete, MPI_STATUS_IGNORE), "MPI_Test");
+  if (!is_complete) return false;
+  transfer.is_open = false;
+  --open_;
+  ++complete_;
+  note(transfer);
+  return true;
+}
+
+bool Exchange::test(Ticket message) {
+  for (auto part = message; part != none; part = transfers_[part].next)
+    if (!complete(transfers_[part])) return false;
+  for (auto part = message; part != none;)
+    part = std::exchange(transfers_[part].next, std::exchange(free_, part));
   return true;
 }
 
 bool Exchange::test() {
-  if (!test(receives_, received_) || !test(sends_, sent_)) return false;
-  book();
+  for (auto& transfer : transfers_)
+    if (!complete(transfer)) return false;
+  transfers_.clear();
+  free_ = none;
   return true;
-}
-
-/// Tells the call what was sent and received, and forgets it.
-void Exchange::book() {
-  if (owner_ != nullptr) {
-    for (const auto& transfer : receives_) owner_->note({transfer.rank, false});
-    for (const auto& transfer : sends_) owner_->note({transfer.rank, true});
-  }
-  receives_.clear();
-  sends_.clear();
-  received_ = sent_ = 0;
 }
 
 void Exchange::count_received(std::int64_t bytes) {
@@ -125,7 +157,7 @@ void Exchange::count_sent(std::int64_t bytes) {
 
 void Exchange::wait() {
   detail::Watch watch(*communicator_.state().control);
-  std::size_t seen = 0;
+  std::size_t seen = complete_;
   while (!test()) {
     if (std::exchange(seen, progress()) != progress()) watch.restart();
     watch.pause([&] { return awaited(); }, [&] { abandon(); });
@@ -134,28 +166,25 @@ void Exchange::wait() {
 
 void Exchange::abandon() {
   if (std::exchange(is_abandoned_, true)) return;
-  for (auto& [request, rank] : receives_) {
+  for (auto& transfer : transfers_) {
+    if (!transfer.is_open) continue;
     int is_cancelled = 0;
-    if (request != MPI_REQUEST_NULL) {
-      MPI_Cancel(&request);
+    if (!transfer.is_sent) {
+      MPI_Cancel(&transfer.request);
       MPI_Status status;
       int is_complete = 0;
-      MPI_Test(&request, &is_complete, &status);
+      MPI_Test(&transfer.request, &is_complete, &status);
       // What has matched a message arrives nevertheless.
       if (is_complete) MPI_Test_cancelled(&status, &is_cancelled);
     }
-    if (!is_cancelled && owner_ != nullptr) owner_->note({rank, false});
+    if (!is_cancelled) note(transfer);
   }
-  if (owner_ != nullptr)
-    for (const auto& transfer : sends_) owner_->note({transfer.rank, true});
 }
 
 std::vector<int> Exchange::awaited() const {
   std::vector<int> ranks;
-  for (const auto& [request, rank] : receives_)
-    if (request != MPI_REQUEST_NULL) ranks.push_back(rank);
-  for (const auto& [request, rank] : sends_)
-    if (request != MPI_REQUEST_NULL) ranks.push_back(rank);
+  for (const auto& transfer : transfers_)
+    if (transfer.is_open && transfer.request != MPI_REQUEST_NULL) ranks.push_back(transfer.rank);
   std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;

@@ -45,15 +45,20 @@ ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk) {
   return row_major(const_cast<std::byte*>(slot), chunk.type, chunk.extents, MemorySpace::host);
 }
 
+/// Scratch is kept: huge pages pay sooner than for results.
+constexpr std::int64_t least_huge_scratch = 128 << 10;
+
 std::byte* ScratchBuffer::reserve(std::int64_t bytes, MemorySpace space) {
-  const auto size = static_cast<std::size_t>(bytes);
   const auto grown = [&]<class Bytes>(ViewHolder<Bytes>& buffer) {
-    if (buffer.get().size() < size) {
+    const auto alignment = bytes >= least_huge_scratch ? huge_page_bytes : aligned_bytes(1);
+    const auto size = (bytes + alignment - 1) / alignment * alignment + alignment;
+    if (static_cast<std::int64_t>(buffer.get().size()) < size) {
       buffer = ViewHolder<Bytes>();
-      buffer = ViewHolder(
-          Bytes(Kokkos::view_alloc("tessera::scratch", Kokkos::WithoutInitializing), size));
+      buffer = ViewHolder(allocate<Bytes>({size}, "tessera::scratch"));
     }
-    return buffer.get().data();
+    auto* const data = buffer.get().data();
+    const auto rest = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data)) % alignment;
+    return data + (alignment - rest) % alignment;
   };
   return space == MemorySpace::host ? grown(host_) : grown(device_);
 }

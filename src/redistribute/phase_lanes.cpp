@@ -64,7 +64,7 @@ bool PhaseRun::send_chunks(const Execution& execution, Lanes& lanes) {
         copy(execution, {chunk, in_slot(slot, chunk), stores});
       finish_host(execution);
       lanes.publish(stream.lane);
-      ++stream.next;
+      stream.pass();
       if (stream.is_done()) lanes.close(stream.lane);
       has_moved = true;
     }
@@ -85,7 +85,7 @@ bool PhaseRun::receive_chunks(const Execution& execution, Lanes& lanes) {
         copy(execution, {in_slot(slot, chunk), chunk, stream.stores});
       finish_host(execution);
       lanes.release(stream.lane);
-      ++stream.next;
+      stream.pass();
       has_moved = true;
     }
     settle(stream);
@@ -107,7 +107,7 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
       finish_host(execution);
       for (const auto& term : terms_of(reduction))
         if (term.lane >= 0) lanes->release(term.lane);
-      ++reduction.next;
+      reduction.arrived_of(reduction.next++) = 0;
       has_moved = true;
     }
     if (reduction.is_done()) {
@@ -121,8 +121,8 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
 }
 
 /// Whether all terms of the next chunk have arrived.
-bool PhaseRun::are_terms_here(const Reduction& reduction, Lanes* lanes) {
-  if (reduction.has_messages && reduction.next >= rounds_) return false;
+bool PhaseRun::are_terms_here(Reduction& reduction, Lanes* lanes) {
+  if (reduction.arrived_of(reduction.next) < reduction.messages) return false;
   const auto terms = terms_of(reduction);
   for (const auto& term : terms)
     if (term.lane >= 0 && is_blocked(term.lane)) return false;
@@ -142,7 +142,7 @@ void PhaseRun::collect_operands(const Execution& execution, const Reduction& red
     else if (term.peer == mesh_rank_)
       operands_.push_back(chunk_of(term.array, reduction.cut, reduction.next));
     else
-      operands_.push_back(term.array);
+      operands_.push_back(arrived_term(term, reduction.next, result));
   }
   move_to_space_of(execution, result);
 }

@@ -38,13 +38,12 @@ Stores stores_for(const ArrayRef& destination) {
   return is_large ? Stores::streaming : Stores::cached;
 }
 
-/// Sends start with the next higher rank, so that not all begin with the same peer. Expects
-/// different peers.
-template <class Blocks>
-void rotate(Blocks begin, Blocks end, int mesh_rank) {
-  const auto peer = [](const auto& block) { return block.peer; };
-  std::ranges::sort(begin, end, {}, peer);
-  std::rotate(begin, std::ranges::upper_bound(begin, end, mesh_rank, {}, peer), end);
+/// By distance: sends start with the next higher rank, receives with the next lower one, so that not
+/// all begin with the same peer.
+template <class Streams, class Distance>
+void sort_by(Streams begin, Streams end, const Distance& distance) {
+  std::ranges::stable_sort(begin, end, {},
+                           [&](const auto& stream) { return distance(stream.peer); });
 }
 
 }  // namespace
@@ -58,16 +57,31 @@ void PhaseRun::clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes)
   peers_ = peers;
   sizes_ = sizes;
   plans_ = 0;
-  left_ = 0;
-  next_own_ = 0;
-  rounds_ = 0;
-  has_messages_ = false;
-  is_in_round_ = false;
   outgoing_.clear();
   incoming_.clear();
   own_.clear();
   terms_.clear();
   reductions_.clear();
+  term_messages_ = 0;
+  pack_choice_ = {};
+  rewind();
+}
+
+/// Nothing is done yet.
+void PhaseRun::rewind() {
+  left_ = 0;
+  next_own_ = 0;
+  outgoing_turns_ = {};
+  incoming_turns_ = {};
+  flights_.clear();
+  free_flights_.clear();
+  for (auto* streams : {&outgoing_, &incoming_})
+    for (auto& stream : *streams) stream.next = stream.done = 0;
+  for (auto& block : own_) block.next = 0;
+  for (auto& reduction : reductions_) {
+    reduction.next = reduction.posted = 0;
+    reduction.arrived = {};
+  }
 }
 
 bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRef& source,
@@ -81,28 +95,16 @@ bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRe
   const auto destination_moved = destination.data - destination_.data;
   source_ = source;
   destination_ = destination;
-  next_own_ = 0;
-  rounds_ = 0;
-  is_in_round_ = false;
-  for (auto& stream : outgoing_) {
-    stream.array.data += source_moved;
-    stream.next = 0;
-  }
-  for (auto& stream : incoming_) {
-    stream.array.data += destination_moved;
-    stream.next = 0;
-  }
+  for (auto& stream : outgoing_) stream.array.data += source_moved;
+  for (auto& stream : incoming_) stream.array.data += destination_moved;
   for (auto& block : own_) {
     block.source.data += source_moved;
     block.destination.data += destination_moved;
-    block.next = 0;
   }
   for (auto& term : terms_)
     if (term.peer == mesh_rank_) term.array.data += source_moved;
-  for (auto& reduction : reductions_) {
-    reduction.destination.data += destination_moved;
-    reduction.next = 0;
-  }
+  for (auto& reduction : reductions_) reduction.destination.data += destination_moved;
+  rewind();
   return true;
 }
 
@@ -115,9 +117,11 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
     const auto from = part(source, phase.source, block.box, order);
     const int lane = peers_.lane(block.peer);
     const Cut cut(from.extents, from.type.size, reduces ? sizes_.term : chunk_bytes(lane));
-    outgoing_.push_back({block.peer, lane, from, cut, Stores::cached});
+    outgoing_.push_back({block.peer, lane, from, cut, Stores::cached, plans_});
   }
-  rotate(outgoing_.begin() + first, outgoing_.end(), mesh_rank_);
+  const auto ranks = static_cast<int>(peers_.ranks.size());
+  sort_by(outgoing_.begin() + first, outgoing_.end(),
+          [&](int peer) { return (peer - mesh_rank_ + ranks) % ranks; });
   if (reduces)
     add_reductions(plan, phase, source, destination);
   else
@@ -132,12 +136,13 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
                           const ArrayRef& destination) {
   const auto order = plan.options().wire_order;
   const auto stores = stores_for(destination);
+  const auto first = static_cast<std::ptrdiff_t>(incoming_.size());
   for (const auto& block : phase.receive) {
     const auto to = part(destination, phase.destination, block.box, order);
     if (block.peer != mesh_rank_) {
       const int lane = peers_.lane(block.peer);
       const Cut cut(to.extents, to.type.size, chunk_bytes(lane));
-      incoming_.push_back({block.peer, lane, to, cut, stores});
+      incoming_.push_back({block.peer, lane, to, cut, stores, plans_});
       continue;
     }
     const auto from = part(source, phase.source, block.box, order);
@@ -146,6 +151,9 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
     const Cut cut(to.extents, to.type.size, is_alone ? to.bytes() : own_chunk_bytes(from, to));
     own_.push_back({from, to, cut, stores});
   }
+  const auto ranks = static_cast<int>(peers_.ranks.size());
+  sort_by(incoming_.begin() + first, incoming_.end(),
+          [&](int peer) { return (mesh_rank_ - peer + ranks) % ranks; });
 }
 
 void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
@@ -155,31 +163,30 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
     if (block.term == 0) {
       const auto to = part(destination, phase.destination, block.box, order);
       const Cut cut(to.extents, to.type.size, sizes_.term);
-      reductions_.push_back(
-          {to, cut, stores_for(destination), terms_.size(), 0, plan.reduce_op(), plan.divisor()});
+      reductions_.push_back({to, cut, stores_for(destination), terms_.size(), 0, plan.reduce_op(),
+                             plan.divisor(), plans_});
     }
     auto& reduction = reductions_.back();
     ++reduction.terms;
+    const auto index = reductions_.size() - 1;
     if (block.peer == mesh_rank_) {
-      terms_.push_back({block.peer, -1, part(source, phase.source, block.box, order)});
+      terms_.push_back({block.peer, -1, part(source, phase.source, block.box, order), index, -1});
       continue;
     }
     const int lane = peers_.lane(block.peer);
-    terms_.push_back({block.peer, lane, {}});
-    reduction.has_messages = reduction.has_messages || lane < 0;
+    const bool is_message = lane < 0;
+    terms_.push_back({block.peer, lane, {}, index, is_message ? term_messages_++ : -1});
+    if (is_message) ++reduction.messages;
   }
 }
 
 void PhaseRun::begin(Scratch& scratch) {
   scratch_ = &scratch;
   left_ = outgoing_.size() + incoming_.size() + reductions_.size();
-  const auto travels_in_messages = [](const Stream& stream) { return stream.lane < 0; };
-  has_messages_ =
-      std::ranges::any_of(outgoing_, travels_in_messages) ||
-      std::ranges::any_of(incoming_, travels_in_messages) ||
-      std::ranges::any_of(reductions_, [](const Reduction& r) { return r.has_messages; });
-  const auto bytes = round_bytes();
-  if (bytes > 0) scratch.messages.reserve(bytes, MemorySpace::host);
+  has_messages_ = term_messages_ > 0 ||
+                  std::ranges::any_of(outgoing_, &Stream::travels_in_messages) ||
+                  std::ranges::any_of(incoming_, &Stream::travels_in_messages);
+  if (has_messages_) make_buffers();
   prepare_copies();
 }
 
@@ -192,8 +199,8 @@ bool PhaseRun::run(const Execution& execution, std::optional<PreparedCopy>& copy
 void PhaseRun::prepare_copies() {
   const auto is_on_host = [](const ArrayRef& array) { return array.space == MemorySpace::host; };
   const auto is_to_prepare = [&](const Stream& stream) {
-    return !stream.prepared && stream.lane >= 0 && stream.cut.chunks() == 1 &&
-           is_on_host(stream.array);
+    return !stream.prepared && stream.cut.chunks() == 1 && is_on_host(stream.array) &&
+           stream.is_packed();
   };
   for (auto& stream : outgoing_)
     if (is_to_prepare(stream))
@@ -208,7 +215,7 @@ void PhaseRun::prepare_copies() {
 }
 
 bool PhaseRun::is_complete() const {
-  return left_ == 0 && next_own_ == own_.size() && !is_in_round_;
+  return left_ == 0 && next_own_ == own_.size();
 }
 
 bool PhaseRun::copy_own(const Execution& execution) {

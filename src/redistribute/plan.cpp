@@ -19,14 +19,30 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-/// Most bytes of one message, so that all that are under way at once respect the limit.
-std::int64_t largest_message(const RedistributePlan::Data& data) {
+/// So many messages of so many bytes that all that are under way at once respect the limit. Of
+/// terms, two chunks each are awaited at once.
+detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
+  constexpr std::int64_t most_bytes = 512 << 10;
+  constexpr int fewest_at_once = 4;
+  constexpr int most_at_once = 64;
   const auto limit = static_cast<std::int64_t>(
       detail::memory_limit(data.source, data.target, data.type, data.options));
+  const std::int64_t element = data.type.size;
   int peers = 1;
+  int terms = 1;
   for (const auto& step : data.steps)
-    for (const auto& hop : step.hops) peers = std::max(peers, detail::most_peers(hop));
-  return std::max<std::int64_t>(data.type.size, limit / (2 * peers + 1));
+    for (const auto& hop : step.hops) {
+      peers = std::max(peers, detail::most_peers(hop));
+      terms = std::max(terms, hop.terms());
+    }
+  detail::MessageSizes sizes;
+  const auto usual_at_once = std::clamp(2 * peers, fewest_at_once, most_at_once);
+  sizes.at_once =
+      static_cast<int>(std::clamp<std::int64_t>(limit / (2 * element), 1, usual_at_once));
+  const auto buffers = sizes.at_once + std::max(sizes.at_once, 2 * (terms - 1));
+  sizes.bytes = std::max(element, std::min(most_bytes, limit / (buffers + 1)));
+  sizes.memory = buffers * sizes.bytes;
+  return sizes;
 }
 
 std::optional<PartialTarget> partial_target_of(const DTensorSpec& source, const DTensorSpec& target,
@@ -87,7 +103,7 @@ RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target,
   data->steps = detail::planned_steps(source, goal, dims, type, options);
   for (auto& step : data->steps)
     step.communicates = std::ranges::any_of(step.hops, detail::communicates);
-  data->message_bytes = largest_message(*data);
+  data->messages = message_sizes(*data);
   return RedistributePlan(std::move(data));
 }
 
@@ -114,7 +130,11 @@ std::int64_t RedistributePlan::divisor() const {
 }
 
 std::int64_t RedistributePlan::message_bytes() const {
-  return data_->message_bytes;
+  return data_->messages.bytes;
+}
+
+int RedistributePlan::messages_at_once() const {
+  return data_->messages.at_once;
 }
 
 int RedistributePlan::exchanges() const {
@@ -158,9 +178,7 @@ PlanCost RedistributePlan::cost() const {
   cost.seconds = static_cast<double>(cost.bytes_received) * model.seconds_per_byte +
                  static_cast<double>(cost.bytes_reduced) * model.seconds_per_reduced_byte +
                  static_cast<double>(cost.messages_received) * model.seconds_per_message;
-  const auto limit =
-      detail::memory_limit(data_->source, data_->target, data_->type, data_->options);
-  cost.extra_memory = std::min(static_cast<std::int64_t>(limit), 2 * cost.bytes_received);
+  cost.extra_memory = std::min(data_->messages.memory, 2 * cost.bytes_received);
   return cost;
 }
 

@@ -77,17 +77,6 @@ bool are_alike(const std::vector<Step>& a, const std::vector<Step>& b) {
   });
 }
 
-bool reduces(const std::vector<Step>& steps) {
-  return std::ranges::any_of(steps, [](const Step& s) { return s.kind == StepKind::reduce; });
-}
-
-/// Of reductions whose terms come by both transports, the messages of the second would wait for the
-/// chunks of the first, and those for a round in which the second takes part.
-bool may_reduce_together(const Group& group) {
-  const auto& state = group.communicator.state();
-  return state.smallest_slot == 0 || state.node_map.nodes() == 1;
-}
-
 }  // namespace
 
 Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh)
@@ -210,11 +199,10 @@ void run_together(const Execution& execution, std::span<const Redistributor> red
   Scratch& scratch = redistributors.front().scratch();
   while (!left.empty()) {
     const auto& first = left.front().steps;
-    const bool is_alone = reduces(first) && !may_reduce_together(redistributors.front().group());
     std::vector<BoundPlan> alike;
     std::vector<BoundPlan> others;
     for (const auto& plan : left) {
-      const bool joins = alike.empty() || (!is_alone && are_alike(plan.steps, first));
+      const bool joins = alike.empty() || are_alike(plan.steps, first);
       (joins ? alike : others).push_back(plan);
     }
     run_plans(execution, alike, redistributors.front().group(), scratch, operation);

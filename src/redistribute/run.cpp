@@ -20,8 +20,11 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const CommunicatorState
   ChunkSizes sizes;
   for (const auto& bound : plans)
     sizes.message = std::min(sizes.message, bound.plan.message_bytes());
-  sizes.message /= static_cast<std::int64_t>(plans.size());
-  sizes.term = sizes.message;
+  for (const auto& bound : plans)
+    sizes.messages_at_once = std::max(sizes.messages_at_once, bound.plan.messages_at_once());
+  // Terms of all plans are awaited at once.
+  sizes.term = std::max<std::int64_t>(plans.front().plan.element_type().size,
+                                      sizes.message / static_cast<std::int64_t>(plans.size()));
   if (fits_window(plans.front().plan.element_type(), state))
     sizes.term = std::min(sizes.term, state.smallest_slot);
   return sizes;
@@ -56,6 +59,7 @@ Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Gro
   if (!execution_.is_given() || touches_host)
     execution_.fence("tessera::redistribute: before reading the source");
   scratch_.hand_over(execution_);
+  scratch_.under_way.clear();
   scratch_.pieces.clear();
   for (const auto& bound : plans_) {
     prepare_destination(execution_, bound.plan, bound.destination);
@@ -116,7 +120,7 @@ void Run::begin_phase() {
   add_plans(sizes);
   phase().begin(scratch_);
   if (exchange_) phase().count(*exchange_);
-  begin_round();
+  post_messages();
 }
 
 void Run::add_plans(const ChunkSizes& sizes) {
@@ -131,17 +135,30 @@ void Run::add_plans(const ChunkSizes& sizes) {
   }
 }
 
-void Run::begin_round() {
-  auto& phase = this->phase();
-  if (!phase.begin_round(execution_)) return;
-  finish_host(execution_);
-  for (const auto& message : phase.incoming())
-    exchange_->receive(message.data, message.bytes, peers_.rank(message.peer));
-  for (const auto& message : phase.outgoing())
-    exchange_->send(message.data, message.bytes, peers_.rank(message.peer));
+void Run::post_messages() {
+  for (const auto& message : phase().post(execution_)) {
+    const int rank = peers_.rank(message.peer);
+    const auto ticket = message.is_sent ? exchange_->send(message.data, message.bytes, rank)
+                                        : exchange_->receive(message.data, message.bytes, rank);
+    scratch_.under_way.push_back({ticket, message.id});
+  }
+}
+
+/// Whether any has arrived or was taken.
+bool Run::pass_messages() {
+  auto& complete = scratch_.complete;
+  complete.clear();
+  std::erase_if(scratch_.under_way, [&](const UnderWay& message) {
+    if (!exchange_->test(message.ticket)) return false;
+    complete.push_back(message.id);
+    return true;
+  });
+  if (!complete.empty()) phase().complete(execution_, complete);
+  return !complete.empty();
 }
 
 void Run::end_phase() {
+  phase().end();
   std::swap(scratch_.pieces, scratch_.results);
   const auto next = number_.next(steps());
   if (next.step != number_.step) {
@@ -165,14 +182,10 @@ bool Run::turn() {
     end_phase();
     return true;
   }
-  if (phase.is_in_round() && exchange_->test()) {
-    phase.end_round(execution_);
-    begin_round();
-    return true;
-  }
   // What stays is copied in step with what is sent: both often lie in the same lines and pages.
-  const bool has_moved = phase.advance(execution_, lanes_ ? &*lanes_ : nullptr);
-  if (has_moved) begin_round();
+  bool has_moved = pass_messages();
+  has_moved = phase.advance(execution_, lanes_ ? &*lanes_ : nullptr) || has_moved;
+  post_messages();
   return phase.copy_own(execution_) || has_moved;
 }
 

@@ -13,9 +13,8 @@ namespace tessera::detail {
 
 void ask_for_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)
-  constexpr std::size_t least_bytes = 4 << 20;
   constexpr std::uintptr_t page = 4096;
-  if (bytes < least_bytes) return;
+  if (bytes < least_huge_bytes) return;
   const auto begin = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;
   const auto end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / page * page;
   // Advice: where the system does not take it, pages stay small.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <tessera/comm/detail/window.hpp>
@@ -80,7 +81,8 @@ class Simulation {
     const auto ranks = pieces_.size();
     auto results = destinations_;
     std::vector<detail::PhaseRun> phases(ranks);
-    detail::ChunkSizes sizes{nodes_.slot_bytes, plan_.message_bytes(), plan_.message_bytes()};
+    detail::ChunkSizes sizes{nodes_.slot_bytes, plan_.message_bytes(), plan_.message_bytes(),
+                             plan_.messages_at_once()};
     if (nodes_.slot_bytes > 0) sizes.term = std::min(sizes.term, nodes_.slot_bytes);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const detail::BoundPlan bound{plan_, steps_[rank], pieces_[rank], destinations_[rank]};
@@ -96,7 +98,7 @@ class Simulation {
       for (const auto& block : number.of(steps_[rank]).send)
         if (const int lane = lane_of_[rank][at(block.peer)]; lane >= 0) lanes_[rank]->open(lane);
       phase.begin(scratch[rank]);
-      if (phase.begin_round(execution)) post(static_cast<int>(rank), phase);
+      post(static_cast<int>(rank), phase);
     }
     const auto is_complete = [](const detail::PhaseRun& phase) { return phase.is_complete(); };
     while (!std::ranges::all_of(phases, is_complete)) {
@@ -105,41 +107,46 @@ class Simulation {
         auto& phase = phases[rank];
         if (phase.advance(execution, lanes_[rank].get())) has_moved = true;
         if (phase.copy_own(execution)) has_moved = true;
-        if (phase.is_in_round() && receive(static_cast<int>(rank), phase)) {
-          phase.end_round(execution);
-          has_moved = true;
-        }
-        if (phase.begin_round(execution)) {
-          has_moved = true;
-          post(static_cast<int>(rank), phase);
-        }
+        if (pass_messages(static_cast<int>(rank), phases)) has_moved = true;
+        if (post(static_cast<int>(rank), phase)) has_moved = true;
       }
       if (!has_moved) throw std::logic_error("no rank can go on");
     }
-    for (const auto& row : mail_)
-      for (const auto& [key, messages] : row)
-        if (!messages.empty()) throw std::logic_error("a message to send has no counterpart");
+    for (const auto* mail : {&sent_, &awaited_})
+      for (const auto& [ranks, messages] : *mail)
+        if (!messages.empty()) throw std::logic_error("a message has no counterpart");
     pieces_ = results;
   }
 
-  void post(int rank, const detail::PhaseRun& phase) {
-    mail_.resize(pieces_.size());
-    for (const auto& message : phase.outgoing())
-      mail_[at(rank)][message.peer].emplace_back(message.data, message.data + message.bytes);
+  /// Whether there was any message.
+  bool post(int rank, detail::PhaseRun& phase) {
+    const auto messages = phase.post(Execution());
+    for (const auto& message : messages)
+      (message.is_sent ? sent_[{rank, message.peer}] : awaited_[{message.peer, rank}])
+          .push_back(message);
+    return !messages.empty();
   }
 
-  /// Whether all messages of the round were there.
-  bool receive(int rank, const detail::PhaseRun& phase) {
-    for (const auto& message : phase.incoming())
-      if (mail_[at(message.peer)][rank].empty()) return false;
-    for (const auto& message : phase.incoming()) {
-      auto& queue = mail_[at(message.peer)][rank];
-      if (static_cast<std::int64_t>(queue.front().size()) != message.bytes)
+  /// Passes on the first message from each rank that this one awaits: not before, so that whoever
+  /// relies on a place for it to wait in does not get it.
+  bool pass_messages(int rank, std::vector<detail::PhaseRun>& phases) {
+    bool has_moved = false;
+    for (auto& [ranks, receives] : awaited_) {
+      auto& sends = sent_[ranks];
+      if (ranks.second != rank || receives.empty() || sends.empty()) continue;
+      const auto received = receives.front();
+      const auto sent = sends.front();
+      if (sent.bytes != received.bytes)
         throw std::logic_error("a message has another size than expected");
-      std::memcpy(message.data, queue.front().data(), queue.front().size());
-      queue.pop_front();
+      std::memcpy(received.data, sent.data, static_cast<std::size_t>(sent.bytes));
+      receives.pop_front();
+      sends.pop_front();
+      const Execution execution;
+      phases[at(ranks.first)].complete(execution, {&sent.id, 1});
+      phases[at(ranks.second)].complete(execution, {&received.id, 1});
+      has_moved = true;
     }
-    return true;
+    return has_moved;
   }
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -154,7 +161,10 @@ class Simulation {
   std::deque<std::vector<std::byte>> memories_;
   std::deque<detail::SharedWindow> windows_;
   std::vector<std::unique_ptr<detail::Lanes>> lanes_;
-  std::vector<std::map<int, std::deque<std::vector<std::byte>>>> mail_;  // by sender and receiver
+  /// Messages under way, by sender and receiver.
+  using Mail = std::map<std::pair<int, int>, std::deque<detail::Message>>;
+  Mail sent_;
+  Mail awaited_;
 };
 
 /// Runs a plan with all its ranks in this process: pieces by mesh rank. Throws where they would wait

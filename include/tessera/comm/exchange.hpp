@@ -15,16 +15,35 @@ namespace tessera {
 
 class Operation;
 
+namespace detail {
+
+/// A message, or a part of one that is too long for MPI.
+struct Transfer {
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+  MPI_Request request = MPI_REQUEST_NULL;
+  int rank = 0;
+  bool is_sent = false;
+  bool is_open = false;
+  std::size_t next = none;  ///< part of the same message; of free ones, another one
+};
+
+}  // namespace detail
+
 /// Point-to-point messages that belong together: the data movement of one step of a plan, in one or
 /// more phases.
 ///
 /// They carry the tag of the innermost Operation, so that they only match messages of the same call.
 /// Between two ranks, messages match in the order in which they are posted. Sizes are 64-bit; zero
-/// bytes are never sent. Buffers must live until wait() or, when an exception passes, until the
-/// destructor, which cancels receives and waits until the peers have taken what was sent to them
-/// (for the time limit; 1 s where a rank is taken for dead). One trace event is emitted at finish().
+/// bytes are never sent. Buffers must live until the message is complete or, when an exception
+/// passes, until the destructor, which cancels receives and waits until the peers have taken what
+/// was sent to them (for the time limit; 1 s where a rank is taken for dead). One trace event is
+/// emitted at finish().
 class Exchange {
  public:
+  /// Names a message that is under way.
+  using Ticket = std::size_t;
+
   /// `operation` has static storage; `group_size` is the number of ranks that take part.
   Exchange(const Communicator& communicator, TraceKind kind, const char* operation, int group_size);
   ~Exchange();
@@ -32,21 +51,24 @@ class Exchange {
   Exchange& operator=(const Exchange&) = delete;
 
   /// Posts a nonblocking receive from `source`, a rank of the communicator. Errors: MpiError.
-  void receive(std::byte* data, std::int64_t bytes, int source);
+  Ticket receive(std::byte* data, std::int64_t bytes, int source);
   /// Posts a nonblocking send to `destination`. Errors: MpiError.
-  void send(const std::byte* data, std::int64_t bytes, int destination);
+  Ticket send(const std::byte* data, std::int64_t bytes, int destination);
   /// Counts what goes by way of a window, as one message each, for the event.
   void count_received(std::int64_t bytes);
   void count_sent(std::int64_t bytes);
-  /// Whether all posted so far are complete. Does not wait. Errors: MpiError.
+  /// Whether a message is complete. Does not wait. Once it is, its ticket is void, and may be given
+  /// to another one. Errors: MpiError.
+  bool test(Ticket message);
+  /// The same for all posted so far: none of their tickets is valid once they are complete.
   bool test();
   /// Waits for all posted so far (spinning, then yielding). Errors: those of the call that it
   /// belongs to, see collectively(); MpiError.
   void wait();
   /// The ranks whose messages have not arrived, or that have not taken theirs.
   std::vector<int> awaited() const;
-  /// Number of messages that have arrived or were taken since the last wait().
-  std::size_t progress() const { return received_ + sent_; }
+  /// Number of messages that have arrived or were taken.
+  std::size_t progress() const { return complete_; }
   /// Once all is complete: emits the event. Call it at most once, on every rank that takes part,
   /// also where it sent nothing.
   void finish();
@@ -54,24 +76,24 @@ class Exchange {
   void abandon();
 
  private:
-  struct Transfer {
-    MPI_Request request;
-    int rank;
-  };
+  using Transfer = detail::Transfer;
+  static constexpr auto none = Transfer::none;
+
   template <class Byte>
-  void post(Byte* data, std::int64_t bytes, int rank, std::vector<Transfer>& transfers);
-  bool test(std::vector<Transfer>& transfers, std::size_t& complete);
-  void book();
+  Ticket post(Byte* data, std::int64_t bytes, int rank);
+  std::size_t free_transfer();
+  bool complete(Transfer& transfer);
+  void note(const Transfer& transfer);
   void drain();
 
   Communicator communicator_;
   Operation* owner_;
   TraceEvent event_;
   double start_;
-  std::vector<Transfer> receives_;
-  std::vector<Transfer> sends_;
-  std::size_t received_ = 0;
-  std::size_t sent_ = 0;
+  std::vector<Transfer> transfers_;
+  std::size_t free_ = none;  ///< of transfers_; others follow it
+  std::size_t open_ = 0;     ///< of transfers_
+  std::size_t complete_ = 0;
   bool is_abandoned_ = false;
 };
 

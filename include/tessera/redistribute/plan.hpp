@@ -72,9 +72,11 @@ class RedistributePlan {
   ReduceOp reduce_op() const;
   std::int64_t divisor() const;
 
-  /// Most bytes of one message. Longer blocks are cut, so that all messages that are under way at
-  /// once respect RedistributeOptions::extra_memory.
+  /// Most bytes of one message. Longer blocks are cut: one chunk travels while the next is packed,
+  /// and all that are under way at once respect RedistributeOptions::extra_memory.
   std::int64_t message_bytes() const;
+  /// Messages that a rank sends at once, at most; it receives as many, and terms besides.
+  int messages_at_once() const;
 
   /// Of source, target, element type and options.
   std::uint64_t hash() const;

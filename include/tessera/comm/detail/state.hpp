@@ -13,6 +13,7 @@
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/node_window.hpp>
+#include <tessera/comm/exchange.hpp>
 
 namespace tessera {
 
@@ -32,6 +33,7 @@ struct Communicator::State {
   std::unique_ptr<detail::Control> control;
   std::shared_ptr<detail::MappedWindow> window;  ///< of this node; null where there is none
   std::vector<int> lanes;  ///< by rank: its position in the window, -1 on other nodes; or empty
+  std::vector<std::vector<detail::Transfer>> spare_transfers;  ///< for exchanges to come
   std::int64_t smallest_slot = 0;  ///< bytes, of the windows of all nodes; 0 if there is none
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include <tessera/comm/detail/store_choice.hpp>
 #include <tessera/comm/detail/window.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/detail/cut.hpp>
@@ -27,6 +29,8 @@ struct Message {
   int peer;
   std::byte* data;
   std::int64_t bytes;
+  bool is_sent;
+  std::size_t id;  ///< until it is complete
 };
 
 /// How the ranks of a mesh are reached.
@@ -40,12 +44,13 @@ struct Peers {
   int rank(int mesh_rank) const { return ranks[static_cast<std::size_t>(mesh_rank)]; }
 };
 
-/// Bytes of the largest chunks. The same on both sides.
+/// Bytes of the largest chunks, the same on both sides, and how many messages go at once.
 struct ChunkSizes {
   std::int64_t window = 0;
   std::int64_t message = std::numeric_limits<std::int64_t>::max();
   std::int64_t term =
       std::numeric_limits<std::int64_t>::max();  ///< of what is reduced, by either way
+  int messages_at_once = 1;                      ///< sent, and as many received
 
   friend bool operator==(const ChunkSizes&, const ChunkSizes&) = default;
 };
@@ -59,10 +64,15 @@ struct BoundPlan {
   std::vector<PhaseRun>* kept = nullptr;  ///< of earlier executions, by phase; null: not kept
 };
 
-/// One phase of a step on one rank, bound to memory: blocks that travel in chunks through the
-/// node's window, others in rounds of messages with one chunk of each block. Whoever carries them
-/// (the node and MPI, or a test that plays all ranks) calls advance() and the rounds in turn until
+/// One phase of a step on one rank, bound to memory: blocks that travel in chunks, through the
+/// node's window or in messages. Whoever carries them (the node and MPI, or a test that plays all
+/// ranks) calls advance(), copy_own() and post() in turn, and complete() for the messages, until
 /// is_complete().
+///
+/// Messages go at most so many at once, in an order that all ranks keep: chunk by chunk, and of each
+/// chunk first those to (from) the next higher (lower) rank. So the first message on its way in this
+/// order always finds its receiver ready, and no rank waits forever. Terms of a reduction are all
+/// received at once, those of its next two chunks.
 ///
 /// Keeps its lists when it is used again, and for arrays of the same shapes and strides also what
 /// is in them.
@@ -83,20 +93,18 @@ class PhaseRun {
   /// Once all is added. `scratch` is in use until the end.
   void begin(Scratch& scratch);
 
-  /// Packs the next round of messages. Whether there is one; only after the last one has ended and
-  /// what was reduced from it.
-  bool begin_round(const Execution& execution);
-  bool is_in_round() const { return is_in_round_; }
-  const std::vector<Message>& outgoing() const { return sends_; }
-  const std::vector<Message>& incoming() const { return receives_; }
-  /// Once the messages of the round have arrived.
-  void end_round(const Execution& execution);
+  /// Packs what can go on its way: messages to post, in this order. Valid until the next call.
+  std::span<const Message> post(const Execution& execution);
+  /// Messages that have arrived, or were taken.
+  void complete(const Execution& execution, std::span<const std::size_t> ids);
 
   /// Passes chunks on, and reduces, as far as it can without waiting. Whether anything was done.
   bool advance(const Execution& execution, Lanes* lanes);
   /// Copies a part of what stays on this rank. Whether anything was left.
   bool copy_own(const Execution& execution);
   bool is_complete() const;
+  /// Then.
+  void end();
   /// Counts what travels through the window.
   void count(Exchange& exchange) const;
   /// Lanes from which chunks are missing.
@@ -110,10 +118,20 @@ class PhaseRun {
     ArrayRef array;
     Cut cut;
     Stores stores;
-    std::optional<PreparedCopy> prepared = {};  ///< to or from a slot, of one chunk
-    std::int64_t next = 0;
+    int plan;                                   ///< to which it belongs
+    std::optional<PreparedCopy> prepared = {};  ///< to or from packed bytes, of one chunk
+    std::int64_t next = 0;                      ///< chunk to go on its way
+    std::int64_t done = 0;                      ///< chunks
 
-    bool is_done() const { return next == cut.chunks(); }
+    bool travels_in_messages() const { return lane < 0; }
+    /// Not so the message that is the array's own memory.
+    bool is_packed() const;
+    /// One chunk was published or taken.
+    void pass() {
+      ++next;
+      ++done;
+    }
+    bool is_done() const { return done == cut.chunks(); }
     ArrayRef next_chunk() const;
   };
   /// A block that stays, perhaps where it is.
@@ -128,7 +146,9 @@ class PhaseRun {
   struct Term {
     int peer;
     int lane;
-    ArrayRef array;  ///< this rank's own; of messages, the chunk of the round
+    ArrayRef array;         ///< this rank's own
+    std::size_t reduction;  ///< to which it belongs
+    std::int64_t buffer;    ///< of its messages, counted from 0; -1: there are none
   };
   struct Reduction {
     ArrayRef destination;
@@ -138,10 +158,34 @@ class PhaseRun {
     std::size_t terms;
     ReduceOp op;
     std::int64_t divisor;
-    bool has_messages = false;
-    std::int64_t next = 0;
+    int plan;                         ///< to which it belongs
+    int messages = 0;                 ///< terms that travel so
+    std::int64_t next = 0;            ///< chunk to reduce
+    std::int64_t posted = 0;          ///< chunks whose messages are awaited, or were
+    std::array<int, 2> arrived = {};  ///< messages of the next two chunks
 
     bool is_done() const { return next == cut.chunks(); }
+    bool is_posted() const { return messages == 0 || posted == cut.chunks(); }
+    int& arrived_of(std::int64_t chunk) { return arrived[static_cast<std::size_t>(chunk % 2)]; }
+  };
+  /// A chunk that travels in a message.
+  struct Flight {
+    enum class Kind : std::uint8_t { outgoing, incoming, term };
+    Kind kind;
+    std::size_t index;  ///< of the stream or term
+    std::int64_t chunk;
+    std::byte* buffer = nullptr;  ///< null: none of a pool
+  };
+  /// Streams take turns, chunk by chunk, those of one plan after those of another.
+  struct Turns {
+    std::size_t first = 0;  ///< stream of the plan
+    std::size_t next = 0;
+    bool has_found = false;  ///< a chunk since the first stream
+  };
+  /// Memory for messages under way in one direction.
+  struct Pool {
+    std::vector<std::byte*> free;
+    int under_way = 0;  ///< messages, with memory of the pool or without
   };
 
   void add_reductions(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
@@ -153,10 +197,23 @@ class PhaseRun {
     return std::span(terms_).subspan(reduction.first_term, reduction.terms);
   }
 
-  bool may_begin_round() const;
-  ArrayRef staged(const ArrayRef& chunk);
-  std::int64_t round_bytes() const;
+  void rewind();
+  std::int64_t most_buffers(const std::vector<Stream>& streams) const;
+  void make_buffers();
+  std::int64_t packed_bytes() const;
+  static Stream* next_in_turn(std::vector<Stream>& streams, Turns& turns);
+  std::size_t add_flight(const Flight& flight);
+  const Message& begin_flight(Flight::Kind kind, std::vector<Stream>& streams, Pool& pool,
+                              Stream& stream);
+  void receive_streams();
+  void receive_terms();
   void receive_terms(const Reduction& reduction);
+  bool are_posted(int plan) const;
+  ArrayRef arrived_term(const Term& term, std::int64_t chunk, const ArrayRef& like) const;
+  void choose_stores();
+  void send_streams(const Execution& execution);
+  void land(const Execution& execution, const Flight& flight);
+  void unpack(const Execution& execution, Stream& stream, const Flight& flight);
 
   void prepare_copies();
   /// Whether there was such a copy for the calling thread.
@@ -166,7 +223,7 @@ class PhaseRun {
   bool send_chunks(const Execution& execution, Lanes& lanes);
   bool receive_chunks(const Execution& execution, Lanes& lanes);
   bool reduce_chunks(const Execution& execution, Lanes* lanes);
-  bool are_terms_here(const Reduction& reduction, Lanes* lanes);
+  bool are_terms_here(Reduction& reduction, Lanes* lanes);
   void collect_operands(const Execution& execution, const Reduction& reduction,
                         const ArrayRef& result, Lanes* lanes);
   void move_to_space_of(const Execution& execution, const ArrayRef& result);
@@ -192,14 +249,21 @@ class PhaseRun {
   std::size_t left_ = 0;  ///< streams and reductions that are not done
   std::size_t next_own_ = 0;
 
+  std::int64_t term_messages_ = 0;  ///< terms that travel in messages
   bool has_messages_ = false;
-  std::int64_t rounds_ = 0;  ///< that have ended
-  bool is_in_round_ = false;
-  std::byte* free_ = nullptr;  ///< memory of the round that is not yet used
-  std::vector<Message> sends_;
-  std::vector<Message> receives_;
-  std::vector<CopyJob> pack_jobs_;
-  std::vector<CopyJob> unpack_jobs_;
+  std::byte* term_buffers_ = nullptr;   ///< two for each term
+  std::int64_t term_buffer_bytes_ = 0;  ///< of each
+  Pool outgoing_pool_;
+  Pool incoming_pool_;
+  StoreChoice pack_choice_;  ///< of all executions
+  bool packs_streaming_ = false;
+  double packing_since_ = 0;  ///< 0: not measured
+  Turns outgoing_turns_;
+  Turns incoming_turns_;
+  std::vector<Flight> flights_;  ///< by id
+  std::vector<std::size_t> free_flights_;
+  std::vector<Message> posted_;
+  std::vector<CopyJob> jobs_;  ///< to pack or to unpack
 
   std::vector<char> blocked_;       ///< by lane
   std::vector<ArrayRef> operands_;  ///< of the reduction under way

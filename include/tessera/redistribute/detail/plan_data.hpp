@@ -17,6 +17,12 @@ struct PlannedStep {
   std::vector<Hop> hops;
 };
 
+struct MessageSizes {
+  std::int64_t bytes;   ///< of one, at most
+  int at_once;          ///< sent, and as many received
+  std::int64_t memory;  ///< of all that are under way
+};
+
 }  // namespace detail
 
 struct RedistributePlan::Data {
@@ -26,7 +32,7 @@ struct RedistributePlan::Data {
   RedistributeOptions options;
   std::optional<PartialTarget> partial_target;
   std::vector<detail::PlannedStep> steps;
-  std::int64_t message_bytes;
+  detail::MessageSizes messages;
   std::uint64_t hash;
 };
 

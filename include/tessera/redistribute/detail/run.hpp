@@ -50,7 +50,8 @@ class Run {
   void open_lanes();
   void begin_phase();
   void add_plans(const ChunkSizes& sizes);
-  void begin_round();
+  bool pass_messages();
+  void post_messages();
   void end_phase();
   bool turn();
   void note_progress(Watch& watch);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/detail/phase_run.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/view_traits.hpp>
@@ -25,15 +26,23 @@ class ScratchBuffer {
   ViewHolder<DeviceBytes> device_;
 };
 
+/// A message that is under way.
+struct UnderWay {
+  Exchange::Ticket ticket;
+  std::size_t id;  ///< in the phase
+};
+
 /// What one execution of a plan needs besides source and destination.
 struct Scratch {
-  ScratchBuffer messages;         ///< packed blocks, on the host
-  ScratchBuffer terms;            ///< of reductions, in another space than their results
-  ScratchBuffer intermediate[2];  ///< pieces between two phases, in turn
-  std::vector<PhaseRun> phases;   ///< where the plans keep none
-  std::vector<ArrayRef> pieces;   ///< by plan, before the phase under way
-  std::vector<ArrayRef> results;  ///< and after it
-  ViewHolder<Execution> user;     ///< who used it last
+  ScratchBuffer messages;             ///< packed blocks, on the host
+  ScratchBuffer terms;                ///< of reductions, in another space than their results
+  ScratchBuffer intermediate[2];      ///< pieces between two phases, in turn
+  std::vector<PhaseRun> phases;       ///< where the plans keep none
+  std::vector<ArrayRef> pieces;       ///< by plan, before the phase under way
+  std::vector<ArrayRef> results;      ///< and after it
+  std::vector<UnderWay> under_way;    ///< messages of the phase
+  std::vector<std::size_t> complete;  ///< ids of messages
+  ViewHolder<Execution> user;         ///< who used it last
 
   /// Waits for the last user if it was another instance.
   void hand_over(const Execution& execution);

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What travels in messages.
+#include <algorithm>
+#include <utility>
+
+#include <tessera/comm/detail/clock.hpp>
+#include <tessera/redistribute/detail/execute.hpp>
+#include <tessera/tensor/detail/launch.hpp>
+
+namespace tessera::detail {
+namespace {
+
+/// On the host, so much is packed before messages go on their way.
+constexpr std::int64_t packed_at_once = 256 << 10;
+
+/// Less stays in the caches.
+constexpr std::int64_t least_streamed_bytes = 4 << 20;
+
+bool is_message_as_it_is(const ArrayRef& array) {
+  return array.space == MemorySpace::host && array.is_row_major();
+}
+
+/// The first chunk is the largest.
+std::int64_t bytes_of_largest_chunk(const Cut& cut, ElementType type) {
+  return aligned_bytes(cut.chunk(0).size() * type.size);
+}
+
+}  // namespace
+
+bool PhaseRun::Stream::is_packed() const {
+  return !travels_in_messages() || !is_message_as_it_is(array);
+}
+
+/// Buffers that these streams may need at once.
+std::int64_t PhaseRun::most_buffers(const std::vector<Stream>& streams) const {
+  std::int64_t chunks = 0;
+  for (const auto& stream : streams)
+    if (stream.travels_in_messages() && stream.is_packed()) chunks += stream.cut.chunks();
+  return std::min<std::int64_t>(chunks, sizes_.messages_at_once);
+}
+
+void PhaseRun::make_buffers() {
+  std::int64_t bytes = 0;
+  for (const auto* streams : {&outgoing_, &incoming_})
+    for (const auto& stream : *streams)
+      if (stream.travels_in_messages() && stream.is_packed())
+        bytes = std::max(bytes, bytes_of_largest_chunk(stream.cut, stream.array.type));
+  term_buffer_bytes_ = 0;
+  std::int64_t term_buffers = 0;
+  for (const auto& reduction : reductions_) {
+    if (reduction.messages == 0) continue;
+    term_buffers += 2 * reduction.messages;
+    term_buffer_bytes_ = std::max(
+        term_buffer_bytes_, bytes_of_largest_chunk(reduction.cut, reduction.destination.type));
+  }
+  const auto outgoing = most_buffers(outgoing_);
+  const auto incoming = most_buffers(incoming_);
+  const auto all = (outgoing + incoming) * bytes + term_buffers * term_buffer_bytes_;
+  auto* free = scratch_->messages.reserve(all, MemorySpace::host);
+  const auto fill = [&](Pool& pool, std::int64_t buffers) {
+    pool.under_way = 0;
+    pool.free.clear();
+    for (; buffers > 0; --buffers) pool.free.push_back(std::exchange(free, free + bytes));
+  };
+  fill(outgoing_pool_, outgoing);
+  fill(incoming_pool_, incoming);
+  term_buffers_ = free;
+  choose_stores();
+}
+
+std::span<const Message> PhaseRun::post(const Execution& execution) {
+  posted_.clear();
+  if (!has_messages_) return posted_;
+  receive_streams();
+  receive_terms();
+  send_streams(execution);
+  return posted_;
+}
+
+/// The stream whose chunk goes on its way next; null: none.
+PhaseRun::Stream* PhaseRun::next_in_turn(std::vector<Stream>& streams, Turns& turns) {
+  while (turns.first < streams.size()) {
+    const int plan = streams[turns.first].plan;
+    while (turns.next < streams.size() && streams[turns.next].plan == plan) {
+      auto& stream = streams[turns.next++];
+      if (!stream.travels_in_messages() || stream.next == stream.cut.chunks()) continue;
+      turns.has_found = true;
+      return &stream;
+    }
+    if (!std::exchange(turns.has_found, false)) turns.first = turns.next;
+    turns.next = turns.first;
+  }
+  return nullptr;
+}
+
+std::size_t PhaseRun::add_flight(const Flight& flight) {
+  if (free_flights_.empty()) {
+    flights_.push_back(flight);
+    return flights_.size() - 1;
+  }
+  const auto id = free_flights_.back();
+  free_flights_.pop_back();
+  flights_[id] = flight;
+  return id;
+}
+
+/// The message for the next chunk of a stream.
+const Message& PhaseRun::begin_flight(Flight::Kind kind, std::vector<Stream>& streams, Pool& pool,
+                                      Stream& stream) {
+  const auto chunk = stream.next_chunk();
+  std::byte* buffer = nullptr;
+  if (!is_message_as_it_is(chunk)) {
+    buffer = pool.free.back();
+    pool.free.pop_back();
+  }
+  ++pool.under_way;
+  const auto index = static_cast<std::size_t>(&stream - streams.data());
+  const auto id = add_flight({kind, index, stream.next++, buffer});
+  return posted_.emplace_back(Message{stream.peer, buffer != nullptr ? buffer : chunk.data,
+                                      chunk.bytes(), kind == Flight::Kind::outgoing, id});
+}
+
+void PhaseRun::receive_streams() {
+  while (incoming_pool_.under_way < sizes_.messages_at_once) {
+    auto* const stream = next_in_turn(incoming_, incoming_turns_);
+    if (stream == nullptr) return;
+    begin_flight(Flight::Kind::incoming, incoming_, incoming_pool_, *stream);
+  }
+}
+
+/// Of several plans, messages of one peer arrive in the order of the plans.
+void PhaseRun::receive_terms() {
+  for (std::size_t r = 0; r < reductions_.size(); ++r) {
+    auto& reduction = reductions_[r];
+    while (!reduction.is_posted() && reduction.posted < reduction.next + 2) {
+      receive_terms(reduction);
+      ++reduction.posted;
+    }
+    const bool is_last_of_plan =
+        r + 1 == reductions_.size() || reductions_[r + 1].plan != reduction.plan;
+    if (is_last_of_plan && !are_posted(reduction.plan)) return;
+  }
+}
+
+bool PhaseRun::are_posted(int plan) const {
+  return std::ranges::all_of(reductions_, [&](const Reduction& reduction) {
+    return reduction.plan != plan || reduction.is_posted();
+  });
+}
+
+void PhaseRun::receive_terms(const Reduction& reduction) {
+  const auto like = chunk_of(reduction.destination, reduction.cut, reduction.posted);
+  for (std::size_t t = 0; t < reduction.terms; ++t) {
+    const auto index = reduction.first_term + t;
+    const auto& term = terms_[index];
+    if (term.buffer < 0) continue;
+    const auto id = add_flight({Flight::Kind::term, index, reduction.posted});
+    posted_.push_back(
+        {term.peer, arrived_term(term, reduction.posted, like).data, like.bytes(), false, id});
+  }
+}
+
+/// A chunk of a term as it arrives.
+ArrayRef PhaseRun::arrived_term(const Term& term, std::int64_t chunk, const ArrayRef& like) const {
+  const auto index = 2 * term.buffer + chunk % 2;
+  return row_major(term_buffers_ + index * term_buffer_bytes_, like.type, like.extents,
+                   MemorySpace::host);
+}
+
+std::int64_t PhaseRun::packed_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& stream : outgoing_)
+    if (stream.travels_in_messages() && stream.is_packed()) bytes += stream.array.bytes();
+  return bytes;
+}
+
+/// Large messages that another core fetches may do so faster from memory than from this one's
+/// caches; which way serves this phase better shows after some executions.
+void PhaseRun::choose_stores() {
+  packs_streaming_ = false;
+  packing_since_ = 0;
+  if (packed_bytes() < least_streamed_bytes) return;
+  const auto [streams, is_timed] = pack_choice_.next();
+  packs_streaming_ = streams;
+  if (is_timed) packing_since_ = seconds();
+}
+
+void PhaseRun::end() {
+  if (packing_since_ > 0) pack_choice_.add(packs_streaming_, seconds() - packing_since_);
+}
+
+void PhaseRun::send_streams(const Execution& execution) {
+  jobs_.clear();
+  const auto stores = packs_streaming_ ? Stores::streaming : Stores::cached;
+  std::int64_t packed = 0;
+  while (outgoing_pool_.under_way < sizes_.messages_at_once && packed < packed_at_once) {
+    auto* const stream = next_in_turn(outgoing_, outgoing_turns_);
+    if (stream == nullptr) break;
+    const auto chunk = stream->next_chunk();
+    const auto& message = begin_flight(Flight::Kind::outgoing, outgoing_, outgoing_pool_, *stream);
+    if (message.data == chunk.data) continue;
+    if (chunk.space == MemorySpace::host) packed += message.bytes;
+    if (!run(execution, stream->prepared, chunk.data, message.data, stores))
+      jobs_.push_back({chunk, in_slot(message.data, chunk), stores});
+  }
+  copy(execution, jobs_);
+  finish_host(execution);
+}
+
+void PhaseRun::complete(const Execution& execution, std::span<const std::size_t> ids) {
+  jobs_.clear();
+  for (const auto id : ids) {
+    land(execution, flights_[id]);
+    free_flights_.push_back(id);
+  }
+  copy(execution, jobs_);
+  finish_host(execution);
+}
+
+void PhaseRun::land(const Execution& execution, const Flight& flight) {
+  if (flight.kind == Flight::Kind::term) {
+    ++reductions_[terms_[flight.index].reduction].arrived_of(flight.chunk);
+    return;
+  }
+  const bool is_sent = flight.kind == Flight::Kind::outgoing;
+  auto& stream = (is_sent ? outgoing_ : incoming_)[flight.index];
+  auto& pool = is_sent ? outgoing_pool_ : incoming_pool_;
+  --pool.under_way;
+  if (flight.buffer != nullptr) {
+    pool.free.push_back(flight.buffer);
+    if (!is_sent) unpack(execution, stream, flight);
+  }
+  ++stream.done;
+  if (stream.is_done()) --left_;
+}
+
+void PhaseRun::unpack(const Execution& execution, Stream& stream, const Flight& flight) {
+  const auto chunk = chunk_of(stream.array, stream.cut, flight.chunk);
+  if (!run(execution, stream.prepared, flight.buffer, chunk.data, stream.stores))
+    jobs_.push_back({in_slot(flight.buffer, chunk), chunk, stream.stores});
+}
+
+}  // namespace tessera::detail
