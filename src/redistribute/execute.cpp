@@ -72,7 +72,9 @@ void Scratch::hand_over(const Execution& execution) {
 
 void prepare_destination(const Execution& execution, const RedistributePlan& plan,
                          const ArrayRef& destination) {
-  if (plan.partial_target()) fill_identity(execution, plan.partial_target()->op, destination);
+  const bool is_off_mesh = destination.data == nullptr;
+  if (plan.partial_target() && !is_off_mesh)
+    fill_identity(execution, plan.partial_target()->op, destination);
 }
 
 void complete_destination(const Execution& execution, const RedistributePlan& plan,

@@ -2,56 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <tessera/redistribute/detail/cells.hpp>
 #include <tessera/redistribute/detail/hop.hpp>
 
 namespace tessera::detail {
 
 namespace {
 
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
-
 bool lists(const std::vector<int>& mesh_dims, int mesh_dim) {
   return std::ranges::find(mesh_dims, mesh_dim) != mesh_dims.end();
-}
-
-/// Calls visit(box) for every combination of one part per tensor dim, with `coordinate` set to that
-/// of the parts.
-template <class Visit>
-void for_each_cell(const DTensorSpec& cells, const Box& range, const std::vector<int>& fixed,
-                   std::vector<int>& coordinate, const Visit& visit) {
-  std::vector<std::vector<Part>> parts;
-  for (std::size_t d = 0; d < range.shape.size(); ++d)
-    parts.push_back(parts_meeting(cells.split(d), range.interval(d), fixed));
-  Box box = range;
-  const auto choose = [&](const auto& self, std::size_t d) -> void {
-    if (d == parts.size()) return visit(box);
-    for (const auto& part : parts[d]) {
-      const auto common = intersect(part.interval, range.interval(d));
-      box.offset[d] = common.begin;
-      box.shape[d] = common.size();
-      for (std::size_t k = 0; k < part.coordinate.size(); ++k)
-        coordinate[at(cells.split(d).mesh_dims[k])] = part.coordinate[k];
-      self(self, d + 1);
-    }
-  };
-  choose(choose, 0);
-}
-
-/// Calls visit(position) for every coordinate of `mesh_dims`, row-major.
-template <class Visit>
-void for_each_coordinate(const MeshLayout& layout, const std::vector<int>& mesh_dims,
-                         std::vector<int>& coordinate, const Visit& visit) {
-  int position = 0;
-  const auto choose = [&](const auto& self, std::size_t k) -> void {
-    if (k == mesh_dims.size()) return visit(position++);
-    for (int i = 0; i < layout.shape()[at(mesh_dims[k])]; ++i) {
-      coordinate[at(mesh_dims[k])] = i;
-      self(self, k + 1);
-    }
-  };
-  choose(choose, 0);
 }
 
 bool fetches(const Hop& hop, std::span<const int> coordinate) {
@@ -154,19 +113,24 @@ std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinat
 
 int most_peers(const Hop& hop) {
   const auto& layout = hop.from.layout();
-  const std::vector<int> any(static_cast<std::size_t>(layout.ndim()), -1);
+  const std::vector<int> any_source(at(layout.ndim()), -1);
+  const std::vector<int> any_target(at(hop.to.layout().ndim()), -1);
   std::int64_t receive = hop.terms();
   std::int64_t send = 1;
   for (std::size_t k = 0; k < hop.from.shape().size(); ++k) {
     const Interval all{0, hop.from.shape()[k]};
-    const auto from = parts_meeting(hop.from.split(k), all, any);
-    const auto to = parts_meeting(hop.to.split(k), all, any);
+    const auto from = parts_meeting(hop.from.split(k), all, any_source);
+    const auto to = parts_meeting(hop.to.split(k), all, any_target);
     receive *= most_meeting(to, from);
     send *= most_meeting(from, to);
   }
-  for (int d = 0; d < layout.ndim(); ++d)
-    if (!stays(hop, d) && !hop.to.placements()[at(d)].is_shard()) send *= layout.shape()[at(d)];
-  return static_cast<int>(std::clamp<std::int64_t>(std::max(receive, send), 1, layout.size()));
+  const auto& target = hop.to.layout();
+  const bool is_on_one_mesh = layout == target;
+  for (int d = 0; d < target.ndim(); ++d)
+    if (!(is_on_one_mesh && stays(hop, d)) && !hop.to.placements()[at(d)].is_shard())
+      send *= target.shape()[at(d)];
+  return static_cast<int>(
+      std::clamp<std::int64_t>(std::max(receive, send), 1, std::max(layout.size(), target.size())));
 }
 
 bool communicates(const Hop& hop) {

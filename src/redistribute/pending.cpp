@@ -10,8 +10,9 @@
 
 namespace tessera::detail {
 
-PendingCall::PendingCall(const DeviceMesh& mesh, FunctionName function) : mesh_(mesh) {
-  if (mesh_.coordinate()) operation_.emplace(mesh_.calls(), function);
+PendingCall::PendingCall(const DeviceMesh& mesh, OperationLog* calls, FunctionName function)
+    : mesh_(mesh) {
+  operation_.emplace(calls, function);
 }
 
 PendingCall::~PendingCall() {
@@ -25,8 +26,12 @@ PendingCall::~PendingCall() {
   }
 }
 
-void PendingCall::begin(Work work) {
-  work_.emplace(std::move(work));
+void PendingCall::begin(std::optional<Work> work) {
+  if (!work) {
+    if (operation_->is_doomed()) throw Doomed();
+    return operation_.reset();
+  }
+  work_ = std::move(work);
   scratch_ = take_scratch(mesh_);
   bound_ =
       std::make_unique<BoundPlan>(work_->redistributor.bound(work_->source, work_->destination));

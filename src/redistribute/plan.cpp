@@ -8,16 +8,15 @@
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/placement/can_reduce.hpp>
+#include <tessera/redistribute/detail/cells.hpp>
 #include <tessera/redistribute/detail/planner.hpp>
 #include <tessera/redistribute/plan.hpp>
 
 namespace tessera {
 
-namespace {
+using detail::at;
 
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
+namespace {
 
 /// So many messages of so many bytes that all that are under way at once respect the limit. Of
 /// terms, two chunks each are awaited at once.
@@ -62,6 +61,58 @@ void require_reducible_along(const Placements& placements, const std::vector<int
     if (placements[at(d)].is_partial()) require_reducible(function, placements[at(d)].op(), type);
 }
 
+void require_same_shape(const DTensorSpec& source, const DTensorSpec& target,
+                        const char* function) {
+  require(source.shape() == target.shape(), [&] {
+    return fmt::format("{}: expected a target of shape {}, got {}", function,
+                       to_string(source.shape()), to_string(target.shape()));
+  });
+}
+
+std::shared_ptr<RedistributePlan::Data> started(const DTensorSpec& source,
+                                                const DTensorSpec& target, ElementType type,
+                                                const RedistributeOptions& options) {
+  auto data = std::make_shared<RedistributePlan::Data>();
+  data->source = source;
+  data->target = target;
+  data->type = type;
+  data->options = options;
+  data->hash = detail::plan_hash(source, target, type, options);
+  return data;
+}
+
+/// Once the steps are known.
+void finish(RedistributePlan::Data& data) {
+  for (auto& step : data.steps)
+    step.communicates = std::ranges::any_of(step.hops, [&](const detail::Hop& hop) {
+      return data.pair ? detail::communicates(hop, *data.pair) : detail::communicates(hop);
+    });
+  data.messages = message_sizes(data);
+}
+
+/// Blocks and pieces of one rank, on one mesh or two.
+class RankView {
+ public:
+  RankView(const RedistributePlan::Data& data, int rank) : data_(data), rank_(rank) {
+    if (!data.pair) coordinate_ = data.source.layout().coordinate(rank);
+  }
+  Box piece(const DTensorSpec& spec) const {
+    return data_.pair ? data_.pair->piece(spec, rank_) : spec.piece(coordinate_);
+  }
+  std::vector<Block> to_send(const detail::Hop& hop) const {
+    return data_.pair ? blocks_to_send(hop, *data_.pair, rank_) : blocks_to_send(hop, coordinate_);
+  }
+  std::vector<Block> to_receive(const detail::Hop& hop) const {
+    return data_.pair ? blocks_to_receive(hop, *data_.pair, rank_)
+                      : blocks_to_receive(hop, coordinate_);
+  }
+
+ private:
+  const RedistributePlan::Data& data_;
+  int rank_;
+  std::vector<int> coordinate_;
+};
+
 }  // namespace
 
 std::uint64_t detail::plan_hash(const DTensorSpec& source, const DTensorSpec& target,
@@ -85,25 +136,32 @@ RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target,
     return fmt::format("{}: expected a target on the source's mesh {}, got mesh {}", function,
                        to_string(source.layout()), to_string(target.layout()));
   });
-  require(source.shape() == target.shape(), [&] {
-    return fmt::format("{}: expected a target of shape {}, got {}", function,
-                       to_string(source.shape()), to_string(target.shape()));
-  });
+  require_same_shape(source, target, function);
   const auto dims = detail::partial_dims(source.placements(), target.placements());
   require_reducible_along(source.placements(), dims.reduced, type, function);
   require_reducible_along(target.placements(), dims.made, type, function);
-  auto data = std::make_shared<RedistributePlan::Data>();
-  data->source = source;
-  data->target = target;
-  data->type = type;
-  data->options = options;
-  data->hash = detail::plan_hash(source, target, type, options);
+  auto data = started(source, target, type, options);
   data->partial_target = partial_target_of(source, target, dims);
   const auto goal = detail::reached(source, target, dims);
   data->steps = detail::planned_steps(source, goal, dims, type, options);
-  for (auto& step : data->steps)
-    step.communicates = std::ranges::any_of(step.hops, detail::communicates);
-  data->messages = message_sizes(*data);
+  finish(*data);
+  return RedistributePlan(std::move(data));
+}
+
+RedistributePlan make_plan_across(const DTensorSpec& source, const DTensorSpec& target,
+                                  ElementType type, const RedistributeOptions& options,
+                                  const char* function) {
+  require_same_shape(source, target, function);
+  for (const auto* spec : {&source, &target})
+    for (const auto& placement : spec->placements())
+      if (placement.is_partial()) require_reducible(function, placement.op(), type);
+  auto data = started(source, target, type, options);
+  auto way = detail::way_across(source, target, options);
+  data->pair = std::make_shared<detail::MeshPair>(source.layout(), target.layout());
+  if (!way.made.empty())
+    data->partial_target = PartialTarget{target.placements()[at(way.made.front())].op()};
+  data->steps = std::move(way.steps);
+  finish(*data);
   return RedistributePlan(std::move(data));
 }
 
@@ -145,18 +203,21 @@ std::uint64_t RedistributePlan::hash() const {
   return data_->hash;
 }
 
+const std::vector<int>& RedistributePlan::ranks() const {
+  return data_->pair ? data_->pair->ranks() : data_->source.layout().ranks();
+}
+
 std::vector<Step> RedistributePlan::steps(int mesh_rank) const {
-  const auto coordinate = data_->source.layout().coordinate(mesh_rank);
+  const RankView rank(*data_, mesh_rank);
   std::vector<Step> result;
   for (const auto& planned : data_->steps) {
     Step step{planned.kind, planned.communicates, {}};
     for (const auto& hop : planned.hops)
-      step.phases.push_back({hop.from.piece(coordinate), hop.to.piece(coordinate),
-                             blocks_to_send(hop, coordinate), blocks_to_receive(hop, coordinate),
-                             hop.terms()});
+      step.phases.push_back({rank.piece(hop.from), rank.piece(hop.to), rank.to_send(hop),
+                             rank.to_receive(hop), hop.terms()});
     result.push_back(std::move(step));
   }
-  result.back().phases.back().destination = data_->target.piece(coordinate);
+  result.back().phases.back().destination = rank.piece(data_->target);
   return result;
 }
 
@@ -191,22 +252,20 @@ struct Received {
 };
 
 /// What ranks receive, and what they need of it and do not have.
-Received most_received(const RedistributePlan& plan,
-                       const std::vector<detail::PlannedStep>& steps) {
+Received most_received(const RedistributePlan& plan, const RedistributePlan::Data& data) {
   Received most;
   const auto size = plan.element_type().size;
-  const auto& layout = plan.source().layout();
-  const bool reduces = steps.front().kind == StepKind::reduce;
-  for (int rank = 0; rank < layout.size(); ++rank) {
-    const auto coordinate = layout.coordinate(rank);
+  const bool reduces = data.steps.front().kind == StepKind::reduce;
+  for (int rank = 0; rank < std::ssize(plan.ranks()); ++rank) {
+    const RankView view(data, rank);
     std::int64_t elements = 0;
-    for (const auto& step : steps)
+    for (const auto& step : data.steps)
       for (const auto& hop : step.hops)
-        for (const auto& block : blocks_to_receive(hop, coordinate))
+        for (const auto& block : view.to_receive(hop))
           if (block.peer != rank) elements += block.box.size();
     most.bytes = std::max(most.bytes, elements * size);
-    const auto need = plan.target().piece(coordinate);
-    const auto has = reduces ? 0 : intersect(need, plan.source().piece(coordinate)).size();
+    const auto need = view.piece(plan.target());
+    const auto has = reduces ? 0 : intersect(need, view.piece(plan.source())).size();
     const auto lacks = plan.partial_target() ? 0 : need.size() - has;
     most.lower_bound = std::max(most.lower_bound, lacks * size);
   }
@@ -231,8 +290,8 @@ std::string RedistributePlan::explain() const {
   }
   if (data_->partial_target)
     text += fmt::format("  fill with the identity of {}\n", to_string(data_->partial_target->op));
-  if (data_->source.layout().size() <= most_ranks_counted) {
-    const auto received = most_received(*this, data_->steps);
+  if (std::ssize(ranks()) <= most_ranks_counted) {
+    const auto received = most_received(*this, *data_);
     text += fmt::format("  busiest rank receives {} bytes, at least {} are needed\n",
                         received.bytes, received.lower_bound);
   }
@@ -244,9 +303,11 @@ std::string RedistributePlan::explain() const {
 }
 
 std::string to_string(const RedistributePlan& plan) {
-  return fmt::format("{} -> {}: {} exchange{}", to_string(plan.source()),
-                     to_string(plan.target().placements()), plan.exchanges(),
-                     plan.exchanges() == 1 ? "" : "s");
+  const bool is_on_one_mesh = plan.source().layout() == plan.target().layout();
+  return fmt::format(
+      "{} -> {}: {} exchange{}", to_string(plan.source()),
+      is_on_one_mesh ? to_string(plan.target().placements()) : to_string(plan.target()),
+      plan.exchanges(), plan.exchanges() == 1 ? "" : "s");
 }
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include <tessera/redistribute/detail/cells.hpp>
 #include <tessera/redistribute/detail/planner.hpp>
 
 namespace tessera::detail {
@@ -13,10 +14,6 @@ namespace {
 constexpr std::int64_t default_extra_memory = std::int64_t{64} << 20;
 constexpr int least_peers_for_stages = 64;
 constexpr double least_gain = 0.5;
-
-std::size_t at(int index) {
-  return static_cast<std::size_t>(index);
-}
 
 bool contains(const std::vector<int>& mesh_dims, int mesh_dim) {
   return std::ranges::find(mesh_dims, mesh_dim) != mesh_dims.end();
@@ -239,6 +236,36 @@ std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorS
     return {{StepKind::reduce, false, {std::move(scatter), std::move(gather)}}};
   return {{StepKind::reduce, false, {std::move(scatter)}},
           {StepKind::exchange, false, {std::move(gather)}}};
+}
+
+/// Terms are reduced in shares where a tensor dim has any: those travel, once, instead of copies.
+WayAcross way_across(const DTensorSpec& source, const DTensorSpec& target,
+                     const RedistributeOptions& options) {
+  WayAcross way;
+  std::vector<int> reduced;
+  for (int d = 0; d < source.layout().ndim(); ++d)
+    if (source.placements()[at(d)].is_partial()) reduced.push_back(d);
+  auto from = source;
+  if (!reduced.empty()) {
+    Hop hop{.from = source, .to = replicated_along(source, reduced), .term_dims = reduced};
+    hop.op = fold_op(source.placements()[at(reduced.front())].op());
+    hop.divisor = divisor_of(source, reduced);
+    const bool is_last_fastest = options.wire_order == WireOrder::last_dim_fastest;
+    const int slowest = is_last_fastest ? 0 : source.tensor_dims() - 1;
+    if (source.tensor_dims() > 0) hop.to = split_further(hop.to, slowest, reduced);
+    from = hop.to;
+    way.steps.push_back({StepKind::reduce, false, {std::move(hop)}});
+  }
+  Hop hop{.from = from};
+  for (int d = 0; d < target.layout().ndim(); ++d) {
+    const auto placement = target.placements()[at(d)];
+    if (!placement.is_partial()) continue;
+    way.made.push_back(d);
+    if (keeps_on_first(placement.op())) hop.first_only.push_back(d);
+  }
+  hop.to = replicated_along(target, way.made);
+  way.steps.push_back({StepKind::exchange, false, {std::move(hop)}});
+  return way;
 }
 
 }  // namespace tessera::detail

@@ -10,6 +10,7 @@
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
+#include <tessera/redistribute/detail/mesh_pair.hpp>
 #include <tessera/redistribute/detail/recycler.hpp>
 #include <tessera/redistribute/detail/run.hpp>
 #include <tessera/redistribute/redistributor.hpp>
@@ -57,6 +58,19 @@ void require_piece(int mesh_rank, const DTensorSpec& spec, const Extents& expect
   });
 }
 
+void require_mesh(const DeviceMesh& mesh, const DTensorSpec& spec, const char* which) {
+  require<MeshMismatch>(mesh.layout() == spec.layout(), [&] {
+    return fmt::format("bind: expected the mesh {} of the plan's {}, got mesh {}",
+                       to_string(spec.layout()), which, to_string(mesh));
+  });
+}
+
+/// Of this rank's piece; zeros off the mesh.
+Extents shape_on(const DeviceMesh& mesh, const DTensorSpec& spec) {
+  return mesh.coordinate() ? spec.local_shape(mesh.rank())
+                           : Extents::filled(spec.shape().size(), 0);
+}
+
 /// On return all is done.
 void run_plans(const Execution& execution, std::span<const detail::BoundPlan> plans,
                const Group& group, detail::Scratch& scratch, const char* operation) {
@@ -79,32 +93,36 @@ bool are_alike(const std::vector<Step>& a, const std::vector<Step>& b) {
 
 }  // namespace
 
-Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh)
-    : Redistributor(std::move(plan), mesh, std::make_shared<detail::Scratch>()) {}
-
-Redistributor::Redistributor(RedistributePlan plan, const DeviceMesh& mesh,
+Redistributor::Redistributor(RedistributePlan plan, const detail::Meshes& meshes,
                              std::shared_ptr<detail::Scratch> scratch) {
-  require<MeshMismatch>(mesh.layout() == plan.source().layout(), [&] {
-    return fmt::format("bind: expected the plan's mesh {}, got mesh {}",
-                       to_string(plan.source().layout()), to_string(mesh));
+  const auto& [source, target] = meshes;
+  require_mesh(source, plan.source(), "source");
+  require_mesh(target, plan.target(), "target");
+  require<MeshMismatch>(source.communicator() == target.communicator(), [&] {
+    return fmt::format("bind: expected meshes of one communicator, got mesh {} and mesh {}",
+                       to_string(source), to_string(target));
   });
+  const auto& communicator = source.communicator();
+  const auto& ranks = plan.ranks();
+  const auto own = std::ranges::find(ranks, communicator.rank());
+  const int position = own == ranks.end() ? -1 : static_cast<int>(own - ranks.begin());
+  auto* const calls = detail::calls_of(meshes);
+  const Group group{communicator, ranks, position};
   std::vector<Step> steps;
-  Extents source_shape;
-  Extents target_shape;
-  if (mesh.coordinate()) {
-    steps = plan.steps(mesh.rank());
-    source_shape = plan.source().local_shape(mesh.rank());
-    target_shape = plan.target().local_shape(mesh.rank());
-  }
-  const Group group{mesh.communicator(), plan.source().layout().ranks(), mesh.rank()};
-  state_ =
-      std::make_shared<State>(State{std::move(plan), group, std::move(steps), std::move(scratch),
-                                    mesh.calls(), source_shape, target_shape});
+  if (position >= 0) steps = plan.steps(position);
+  const auto source_shape = shape_on(source, plan.source());
+  const auto target_shape = shape_on(target, plan.target());
+  state_ = std::make_shared<State>(State{std::move(plan), group, std::move(steps),
+                                         std::move(scratch), calls, source_shape, target_shape});
   state_->keeps_phases = blocks(state_->steps) <= most_kept_blocks;
 }
 
 Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
-  return Redistributor(*this, mesh);
+  return bind(mesh, mesh);
+}
+
+Redistributor RedistributePlan::bind(const DeviceMesh& source, const DeviceMesh& target) const {
+  return Redistributor(*this, {source, target}, std::make_shared<detail::Scratch>());
 }
 
 const RedistributePlan& Redistributor::plan() const {
@@ -225,6 +243,11 @@ struct PlanCache {
   CostModel cost_model;
 };
 
+/// The calls from a mesh to others.
+struct CallsAcross {
+  std::vector<std::pair<MeshLayout, OperationLog*>> by_target;
+};
+
 bool matches(const RedistributePlan& plan, const DTensorSpec& source, const DTensorSpec& target,
              ElementType type, const RedistributeOptions& options) {
   return plan.source() == source && plan.target() == target && plan.element_type() == type &&
@@ -237,14 +260,15 @@ struct Found {
   bool is_new;
 };
 
-Found find_or_make(PlanCache& cache, const DeviceMesh& mesh, const DTensorSpec& source,
+Found find_or_make(PlanCache& cache, const Meshes& meshes, const DTensorSpec& source,
                    const DTensorSpec& target, ElementType type, RedistributeOptions options,
                    const char* function) {
   if (options.cost_model == CostModel()) options.cost_model = cache.cost_model;
   const auto [begin, end] = cache.plans.equal_range(plan_hash(source, target, type, options));
   for (auto entry = begin; entry != end; ++entry)
     if (matches(entry->second.plan(), source, target, type, options)) return {entry->second, false};
-  return {Redistributor(make_plan(source, target, type, options, function), mesh, cache.scratch),
+  const auto make = source.layout() == target.layout() ? make_plan : make_plan_across;
+  return {Redistributor(make(source, target, type, options, function), meshes, cache.scratch),
           true};
 }
 
@@ -285,20 +309,38 @@ std::string RedistributeCall::operator()() const {
                      wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "");
 }
 
-Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source,
+OperationLog* calls_of(const Meshes& meshes) {
+  const auto& [source, target] = meshes;
+  if (source.layout() == target.layout()) return source.calls();
+  if (!source.coordinate() && !target.coordinate()) return nullptr;
+  auto& control = *source.communicator().state().control;
+  auto& known = source.attachment<CallsAcross>().by_target;
+  const auto found =
+      std::ranges::find(known, target.layout(), &std::pair<MeshLayout, OperationLog*>::first);
+  if (found != known.end()) return found->second;
+  constexpr std::uint64_t pair = 2;
+  const auto key = hash_combine(hash_combine(pair, source.layout().hash()), target.layout().hash());
+  const MeshPair both(source.layout(), target.layout());
+  auto& log =
+      control.log(key, both.ranks(), fmt::format("{} to {}", to_string(source), to_string(target)));
+  known.emplace_back(target.layout(), &log);
+  return &log;
+}
+
+Redistributor cached_redistributor(const Meshes& meshes, const DTensorSpec& source,
                                    const DTensorSpec& target, ElementType type,
                                    const RedistributeOptions& options, const char* function) {
-  auto& cache = mesh.attachment<PlanCache>();
-  const auto found = find_or_make(cache, mesh, source, target, type, options, function);
+  auto& cache = meshes.source.attachment<PlanCache>();
+  const auto found = find_or_make(cache, meshes, source, target, type, options, function);
   if (found.is_new) keep(cache, found.redistributor);
   return found.redistributor;
 }
 
 Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
-                                   const DeviceMesh& mesh, const RedistributeOptions& options) {
-  auto& cache = mesh.attachment<PlanCache>();
+                                   const Meshes& meshes, const RedistributeOptions& options) {
+  auto& cache = meshes.source.attachment<PlanCache>();
   const auto found =
-      find_or_make(cache, mesh, call.source, call.target, call.type, options, call.function);
+      find_or_make(cache, meshes, call.source, call.target, call.type, options, call.function);
   found.redistributor.agree(operation, call);
   if (found.is_new) keep(cache, found.redistributor);
   return found.redistributor;

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/redistribute/detail/mesh_pair.hpp>
 #include <tessera/redistribute/plan.hpp>
 
 #include "../support/generator.hpp"
@@ -88,6 +89,81 @@ TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_
     EXPECT_EQ(first_difference(random, results), "");
   }
   EXPECT_GT(exact, 15000);
+}
+
+/// Between two meshes of some of 12 ranks in any order.
+RandomCase random_case_across(Generator& generator) {
+  const auto random_layout = [&] {
+    const auto shape = random_mesh_shape(generator, 8);
+    std::vector<int> ranks(12);
+    std::iota(ranks.begin(), ranks.end(), 0);
+    std::ranges::shuffle(ranks, generator);
+    ranks.resize(static_cast<std::size_t>(MeshLayout(shape).size()));
+    return MeshLayout::from_ranks(ranks, shape);
+  };
+  const auto like = random_case(generator, 1);
+  const int tensor_dims = like.source.tensor_dims();
+  const auto random_spec = [&](const MeshLayout& layout) {
+    const auto op =
+        can_reduce(ReduceOp::sum, like.type.kind)
+            ? std::optional(draw(generator, 0, 1) == 0 ? ReduceOp::sum : ReduceOp::product)
+            : std::nullopt;
+    const auto placements = random_placements(generator, layout.ndim(), tensor_dims, op);
+    return with_random_boundaries(generator, DTensorSpec(layout, placements, like.source.shape()));
+  };
+  return {random_spec(random_layout()), random_spec(random_layout()), like.type};
+}
+
+TEST(RedistributeProperty, every_random_transition_to_another_mesh_gives_what_the_oracle_gives) {
+  Generator generator(seed());
+
+  for (int number = 0; number < 10000 && !HasFailure(); ++number) {
+    const auto random = random_case_across(generator);
+    if (random.source.layout() == random.target.layout()) continue;
+    const auto plan = make_plan_across(random.source, random.target, random.type,
+                                       {.extra_memory = draw(generator, 0, 4000)});
+    const detail::MeshPair pair(random.source.layout(), random.target.layout());
+    std::vector<StridedArray> pieces;
+    std::vector<StridedArray> results;
+    std::vector<ArrayRef> sources;
+    std::vector<ArrayRef> destinations;
+    for (int position = 0; position < pair.size(); ++position) {
+      pieces.emplace_back(generator, random.type, pair.piece(random.source, position).shape);
+      results.emplace_back(generator, random.type, pair.piece(random.target, position).shape);
+      const int rank = pair.mesh_rank(random.source.layout(), position);
+      if (rank >= 0) fill_source(random.source, rank, pieces.back());
+    }
+    for (const auto& piece : pieces) sources.push_back(piece.array());
+    for (const auto& result : results) destinations.push_back(result.array());
+    SimulatedNodes nodes;
+    if (draw(generator, 0, 1) == 0) nodes.slot_bytes = 8 * draw(generator, 3, 40);
+    for (int position = 0; position < pair.size() && nodes.slot_bytes > 0; ++position)
+      nodes.node.push_back(draw(generator, 0, std::min(pair.size() - 1, 2)));
+
+    SCOPED_TRACE("case " + std::to_string(number) + ": " + to_string(random.source) + " -> " +
+                 to_string(random.target) + ", " + to_string(random.type));
+    simulate(plan, sources, destinations, nodes);
+
+    if (!is_exact_for_integers(random)) continue;
+    const auto value_at = [&](int rank, const Extents& index) {
+      const int position = pair.position(random.target.layout(), rank);
+      auto local = index;
+      const auto box = pair.piece(random.target, position);
+      for (std::size_t d = 0; d < local.size(); ++d) local[d] -= box.offset[d];
+      return load(results[static_cast<std::size_t>(position)].element(local), random.type);
+    };
+    EXPECT_EQ(test::first_difference(random, value_at), "");
+    if (random.source.placements().has_partial() || random.target.placements().has_partial())
+      continue;
+    for (int position = 0; position < pair.size(); ++position) {
+      const auto need = pair.piece(random.target, position);
+      const auto has = intersect(need, pair.piece(random.source, position)).size();
+      const bool is_on_target = pair.mesh_rank(random.target.layout(), position) >= 0;
+      const bool is_on_source = pair.mesh_rank(random.source.layout(), position) >= 0;
+      EXPECT_EQ(received_elements(plan, position),
+                is_on_target ? need.size() - (is_on_source ? has : 0) : 0);
+    }
+  }
 }
 
 TEST(RedistributeStages, of_three_mesh_dims_one_after_another_give_the_same) {

@@ -231,10 +231,11 @@ Pending<AllocatableView<V>> start_collective(const Execution& execution, const V
                                              const Kind& kind, const DeviceMesh& mesh,
                                              const MeshDims& mesh_dims) {
   const auto along = mesh.ndim() == 1 ? mesh : line(mesh, mesh_dims);
-  auto call = std::make_unique<PendingCall>(along, Kind::function);
+  auto call = std::make_unique<PendingCall>(along, along.calls(), Kind::function);
   AllocatableView<V> result;
-  call->start([&](Operation& operation) {
+  call->start([&](Operation& operation) -> std::optional<PendingCall::Work> {
     if (mesh.ndim() == 1) line(mesh, mesh_dims);
+    if (!along.coordinate()) return {};
     const auto ready = kind.prepare(operation, view, along);
     result = ready.result;
     return PendingCall::Work{ready.redistributor, execution, ready.source, ready.destination,

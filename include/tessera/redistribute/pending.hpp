@@ -32,17 +32,17 @@ class PendingCall {
     const char* label;
   };
 
-  PendingCall(const DeviceMesh& mesh, FunctionName function);
+  /// `calls`: of the ranks that make it; null where this one does not. `mesh`: one of theirs.
+  PendingCall(const DeviceMesh& mesh, OperationLog* calls, FunctionName function);
   /// Waits for the end, and swallows what it throws. After MPI's end it does nothing.
   ~PendingCall();
   PendingCall(const PendingCall&) = delete;
   PendingCall& operator=(const PendingCall&) = delete;
 
-  /// prepare(operation), which returns a Work, then the first messages; nothing off the mesh.
+  /// prepare(operation), which returns a Work or that there is none, then the first messages.
   /// Errors: as collectively().
   template <class Prepare>
   void start(const Prepare& prepare) {
-    if (!mesh_.coordinate()) return;
     try {
       begin(prepare(*operation_));
     } catch (...) {
@@ -57,7 +57,7 @@ class PendingCall {
   void wait();
 
  private:
-  void begin(Work work);
+  void begin(std::optional<Work> work);
   void rest();
   bool advance() noexcept;
   template <class GoOn>
@@ -66,7 +66,7 @@ class PendingCall {
   [[noreturn]] void fail();
 
   DeviceMesh mesh_;
-  std::optional<Operation> operation_;
+  std::optional<Operation> operation_;  ///< none once it is complete
   std::optional<Work> work_;
   std::shared_ptr<Scratch> scratch_;
   std::unique_ptr<BoundPlan> bound_;
@@ -78,17 +78,39 @@ class PendingCall {
 
 }  // namespace detail
 
-/// The result of a call that goes on in the background. It keeps the Views alive.
+namespace detail {
+
+/// What a Pending keeps: Views may outlive Kokkos, and tensors see to it themselves.
+template <class T>
+class Kept {
+ public:
+  Kept() = default;
+  explicit Kept(T value) : value_(std::move(value)) {}
+  const T& get() const { return value_; }
+
+ private:
+  T value_;
+};
+template <AnyView V>
+class Kept<V> : public ViewHolder<V> {
+ public:
+  using ViewHolder<V>::ViewHolder;
+};
+
+}  // namespace detail
+
+/// The result of a call that goes on in the background: a View or a tensor. It keeps the Views
+/// alive.
 ///
 /// Several may be pending at once. They move on, in the order in which they were started, whenever
 /// one is tested or waited for and while any other call of the library waits. Do not change the
 /// source before the end. Destroying it waits too. Not copyable.
-template <class View>
+template <class Result>
 class Pending {
  public:
   template <class Source>
-  Pending(std::unique_ptr<detail::PendingCall> call, const Source& source, const View& result)
-      : source_(std::make_shared<detail::ViewHolder<Source>>(source)),
+  Pending(std::unique_ptr<detail::PendingCall> call, const Source& source, const Result& result)
+      : source_(std::make_shared<detail::Kept<Source>>(source)),
         result_(result),
         call_(std::move(call)) {}
   Pending(Pending&&) noexcept = default;
@@ -104,14 +126,14 @@ class Pending {
   bool test() { return call_->test(); }
 
   /// Waits for the result. Collective over the ranks that started it. Errors: as collectively().
-  View wait() {
+  Result wait() {
     call_->wait();
     return result_.get();
   }
 
  private:
   std::shared_ptr<void> source_;
-  detail::ViewHolder<View> result_;
+  detail::Kept<Result> result_;
   std::unique_ptr<detail::PendingCall> call_;  // last: it ends before the Views do
 };
 

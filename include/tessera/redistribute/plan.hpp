@@ -62,8 +62,11 @@ class RedistributePlan {
   ElementType element_type() const;
   const RedistributeOptions& options() const;
 
-  /// Steps of one rank, made on demand. O(peers of that rank).
+  /// Steps of one rank, made on demand. O(peers of that rank). From one mesh to another, ranks are
+  /// numbered by position in ranks(), here and in the steps.
   std::vector<Step> steps(int mesh_rank) const;
+  /// Ranks of the communicator that take part: those of the mesh, or of both meshes, ascending.
+  const std::vector<int>& ranks() const;
   /// Number of steps in which data travels between ranks.
   int exchanges() const;
   /// What to do around the steps where the target has new Partial mesh dims.
@@ -89,12 +92,17 @@ class RedistributePlan {
   ///
   /// Errors: MeshMismatch.
   Redistributor bind(const DeviceMesh& mesh) const;
+  /// The same for a plan from one mesh to another. Errors: MeshMismatch, also for meshes of
+  /// different communicators.
+  Redistributor bind(const DeviceMesh& source, const DeviceMesh& target) const;
 
   struct Data;
 
  private:
   friend RedistributePlan make_plan(const DTensorSpec&, const DTensorSpec&, ElementType,
                                     const RedistributeOptions&, const char*);
+  friend RedistributePlan make_plan_across(const DTensorSpec&, const DTensorSpec&, ElementType,
+                                           const RedistributeOptions&, const char*);
   explicit RedistributePlan(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
 
   std::shared_ptr<const Data> data_;
@@ -110,6 +118,16 @@ class RedistributePlan {
 RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
                            const RedistributeOptions& options = {},
                            const char* function = "make_plan");
+
+/// The same from one mesh to another one of the same communicator, which may share ranks with it or
+/// not.
+///
+/// Partial mesh dims are reduced on the source's mesh, then every rank of the target's fetches what
+/// it needs and does not have, of what is replicated each from another copy. Errors: InvalidArgument
+/// as make_plan.
+RedistributePlan make_plan_across(const DTensorSpec& source, const DTensorSpec& target,
+                                  ElementType type, const RedistributeOptions& options = {},
+                                  const char* function = "make_plan_across");
 
 namespace detail {
 /// RedistributePlan::hash() of a plan that need not exist.

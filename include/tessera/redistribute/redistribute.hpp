@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include <tessera/redistribute/detail/recycler.hpp>
+#include <tessera/redistribute/pending.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
@@ -30,15 +33,15 @@ RedistributeOptions options_for(RedistributeOptions options) {
 }
 
 /// The plan for pieces of these types, as a call that the ranks agree on here. Collective over the
-/// mesh.
+/// meshes.
 template <class Source, class Destination>
-Redistributor agreed_redistributor(Operation& operation, const DeviceMesh& mesh,
+Redistributor agreed_redistributor(Operation& operation, const Meshes& meshes,
                                    const DTensorSpec& source, const DTensorSpec& target,
                                    const RedistributeOptions& options) {
   constexpr auto type = element_type<typename Destination::value_type>();
   const auto adapted = options_for<Source, Destination>(options);
   const RedistributeCall call{operation.name(), source, target, type, adapted.wire_order};
-  return agreed_redistributor(operation, call, mesh, adapted);
+  return agreed_redistributor(operation, call, meshes, adapted);
 }
 
 /// Where the result of a plan goes: into the memory of its last one if nobody holds that any more,
@@ -79,9 +82,18 @@ DTensor<Result> result_tensor(const Execution& execution, const DTensor<V>& sour
   return result_tensor<Result>(execution, mesh, target, redistributor);
 }
 
+/// A redistribution before it runs.
+template <class Result>
+struct Redistribution {
+  DTensor<Result> result;
+  std::optional<Redistributor> redistributor;  ///< none where nothing moves
+};
+
+/// Agrees on it.
 template <class Out, class V>
-auto redistribute(Operation& operation, const Execution& execution, const DTensor<V>& tensor,
-                  const DTensorSpec& target, const RedistributeOptions& options) {
+auto prepare_redistribution(Operation& operation, const Execution& execution,
+                            const DTensor<V>& tensor, const DTensorSpec& target,
+                            const RedistributeOptions& options) {
   using Result = RedistributedView<Out, V>;
   using Value = typename Result::value_type;
   static_assert(std::is_same_v<Value, std::remove_const_t<typename V::value_type>>,
@@ -99,15 +111,94 @@ auto redistribute(Operation& operation, const Execution& execution, const DTenso
       const RedistributeCall call{function, tensor.spec(), target, type};
       operation.agree(plan_hash(tensor.spec(), target, type, options), call);
       finish(execution, function);
-      return tensor;
+      return Redistribution<Result>{tensor, {}};
     }
-  if (!mesh.coordinate()) return allocate_dtensor<Result>(mesh, target, "tessera::redistribute");
-  const auto redistributor =
+  if (!mesh.coordinate())
+    return Redistribution<Result>{allocate_dtensor<Result>(mesh, target, "tessera::redistribute"),
+                                  {}};
+  auto redistributor =
       agreed_redistributor<V, Result>(operation, mesh, tensor.spec(), target, options);
   auto result = result_tensor<Result>(execution, tensor, target, redistributor, options);
-  redistributor.run(execution, array_ref(tensor.to_local()), array_ref(result.to_local()),
-                    "tessera::redistribute");
-  return result;
+  return Redistribution<Result>{std::move(result), std::move(redistributor)};
+}
+
+/// What ranks that call a redistribution from one mesh to another know alike before it.
+struct AcrossCall {
+  const char* function;
+  const Meshes& meshes;
+  std::string target;  ///< in words
+  std::uint64_t target_hash;
+  std::size_t tensor_dims;
+  ElementType type;
+
+  std::string operator()() const;
+  std::uint64_t hash() const;
+};
+AcrossCall across_call(const char* function, const Meshes& meshes, const Placements& target,
+                       std::size_t tensor_dims, ElementType type);
+AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& target,
+                       std::size_t tensor_dims, ElementType type);
+
+/// The source's spec on all ranks of both meshes: `mine` on those of the source. Collective over
+/// both. Errors: InvalidArgument where it differs between ranks of the source.
+DTensorSpec source_spec(const Meshes& meshes, const DTensorSpec& mine, const char* function);
+
+/// `target` on another mesh, completed from the tensor's spec.
+DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const DTensorSpec& target,
+                    const char* function);
+DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const Placements& target,
+                    const char* function);
+
+/// The same to another mesh.
+template <class Out, class V, class Target>
+auto prepare_redistribution(Operation& operation, const Execution& execution,
+                            const DTensor<V>& tensor, const DeviceMesh& mesh, const Target& target,
+                            const RedistributeOptions& options) {
+  using Result = RedistributedView<Out, V>;
+  constexpr auto type = element_type<typename Result::value_type>();
+  static_assert(
+      std::is_same_v<typename Result::value_type, std::remove_const_t<typename V::value_type>>,
+      "redistribute moves elements as they are: expected the same element type");
+  const auto* function = operation.name();
+  const Meshes meshes(tensor.device_mesh(), mesh);
+  if (calls_of(meshes) == nullptr) {
+    auto spec = spec_on(mesh, tensor.spec(), target, function);
+    return Redistribution<Result>{DTensorAccess::make(Result(), mesh, std::move(spec)), {}};
+  }
+  const auto call = across_call(function, meshes, target, V::rank(), type);
+  operation.agree(call.hash(), call);
+  const auto source = source_spec(meshes, tensor.spec(), function);
+  const auto spec = spec_on(mesh, source, target, function);
+  require_representable<Result>(spec, function);
+  auto redistributor =
+      cached_redistributor(meshes, source, spec, type, options_for<V, Result>(options), function);
+  auto result = result_tensor<Result>(execution, mesh, spec, redistributor);
+  return Redistribution<Result>{std::move(result), std::move(redistributor)};
+}
+
+/// This rank's piece, with extents 0 where it has none.
+template <class V>
+ArrayRef piece_of(const DTensor<V>& tensor) {
+  auto piece = array_ref(tensor.to_local());
+  const auto& mesh = tensor.device_mesh();
+  if (!mesh.coordinate()) piece.extents = Extents::filled(V::rank(), 0);
+  return piece;
+}
+
+template <class Result, class V>
+void run(const Redistribution<Result>& redistribution, const Execution& execution,
+         const DTensor<V>& tensor) {
+  if (redistribution.redistributor)
+    redistribution.redistributor->run(execution, piece_of(tensor), piece_of(redistribution.result),
+                                      "tessera::redistribute");
+}
+
+template <class Out, class V>
+auto redistribute(Operation& operation, const Execution& execution, const DTensor<V>& tensor,
+                  const DTensorSpec& target, const RedistributeOptions& options) {
+  const auto ready = prepare_redistribution<Out>(operation, execution, tensor, target, options);
+  run(ready, execution, tensor);
+  return ready.result;
 }
 
 template <class Out, class V, class Target>
@@ -117,6 +208,68 @@ auto redistribute(const Execution& execution, const DTensor<V>& tensor, const Ta
     const auto& spec = target_spec(tensor.spec(), target, operation.name());
     return detail::redistribute<Out>(operation, execution, tensor, spec, options);
   });
+}
+
+/// Errors, on this rank: InvalidArgument for a tensor without a mesh, MeshMismatch for meshes of two
+/// communicators.
+void require_pair(const DeviceMesh& source, const DeviceMesh& target, const char* function);
+
+template <class Out, class V, class Target>
+auto redistribute(const Execution& execution, const DTensor<V>& tensor, const DeviceMesh& mesh,
+                  const Target& target, const RedistributeOptions& options) {
+  constexpr FunctionName function = "redistribute";
+  require_pair(tensor.device_mesh(), mesh, function.text);
+  if (tensor.device_mesh() == mesh)
+    return detail::redistribute<Out>(execution, tensor, target, options, function);
+  auto* const calls = calls_of({tensor.device_mesh(), mesh});
+  return collectively(calls, function, [&](Operation& operation) {
+    const auto ready =
+        prepare_redistribution<Out>(operation, execution, tensor, mesh, target, options);
+    run(ready, execution, tensor);
+    return ready.result;
+  });
+}
+
+/// The same in the background; prepare(operation) is as above.
+template <class V, class Prepare>
+auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
+                          const Meshes& meshes, const Prepare& prepare) {
+  using Ready = std::invoke_result_t<const Prepare&, Operation&>;
+  constexpr FunctionName function = "redistribute_async";
+  auto call = std::make_unique<PendingCall>(meshes.source, calls_of(meshes), function);
+  decltype(Ready::result) result;
+  call->start([&](Operation& operation) {
+    auto ready = prepare(operation);
+    result = ready.result;
+    std::optional<PendingCall::Work> work;
+    if (ready.redistributor)
+      work = PendingCall::Work{std::move(*ready.redistributor), execution, piece_of(tensor),
+                               piece_of(result), "tessera::redistribute"};
+    return work;
+  });
+  return Pending<decltype(Ready::result)>(std::move(call), tensor, result);
+}
+
+template <class Out, class V, class Target>
+auto redistribute_async(const Execution& execution, const DTensor<V>& tensor, const Target& target,
+                        const RedistributeOptions& options) {
+  return start_redistribution(execution, tensor, tensor.device_mesh(), [&](Operation& operation) {
+    const auto& spec = target_spec(tensor.spec(), target, operation.name());
+    return prepare_redistribution<Out>(operation, execution, tensor, spec, options);
+  });
+}
+
+template <class Out, class V, class Target>
+auto redistribute_async(const Execution& execution, const DTensor<V>& tensor,
+                        const DeviceMesh& mesh, const Target& target,
+                        const RedistributeOptions& options) {
+  require_pair(tensor.device_mesh(), mesh, "redistribute_async");
+  if (tensor.device_mesh() == mesh)
+    return redistribute_async<Out>(execution, tensor, target, options);
+  return start_redistribution(
+      execution, tensor, Meshes(tensor.device_mesh(), mesh), [&](Operation& operation) {
+        return prepare_redistribution<Out>(operation, execution, tensor, mesh, target, options);
+      });
 }
 
 template <class V, class W>
@@ -179,6 +332,91 @@ requires Kokkos::is_execution_space_v<Exec>
 auto redistribute(const Exec& exec, const DTensor<V>& tensor, const Placements& target,
                   const RedistributeOptions& options = {}) {
   return detail::redistribute<Out>(Execution(exec), tensor, target, options, "redistribute");
+}
+
+/// The same values on another mesh, which may have other ranks, some or none of the tensor's: the
+/// general form is redistribute<Out>([exec,] tensor, mesh, target, options). On the tensor's own mesh
+/// it is redistribute(tensor, target). `target` is a spec on `mesh`, or placements there, with the
+/// chunk rule.
+///
+/// A rank that is on `mesh` alone passes the (empty) tensor that it has from the call that made it;
+/// the spec it learns here.
+///
+/// Collective: over the ranks of both meshes, which belong to one user communicator. Off both: an
+///             empty tensor.
+/// Errors:     as redistribute; MeshMismatch for a spec on a third mesh, or meshes of two
+///             communicators; InvalidArgument for a tensor without a mesh.
+template <class Out = void, class V>
+auto redistribute(const DTensor<V>& tensor, const DeviceMesh& mesh, const DTensorSpec& target,
+                  const RedistributeOptions& options = {}) {
+  return detail::redistribute<Out>(Execution(), tensor, mesh, target, options);
+}
+template <class Out = void, class V>
+auto redistribute(const DTensor<V>& tensor, const DeviceMesh& mesh, const Placements& target,
+                  const RedistributeOptions& options = {}) {
+  return detail::redistribute<Out>(Execution(), tensor, mesh, target, options);
+}
+template <class Out = void, class Exec, class V>
+requires Kokkos::is_execution_space_v<Exec>
+auto redistribute(const Exec& exec, const DTensor<V>& tensor, const DeviceMesh& mesh,
+                  const DTensorSpec& target, const RedistributeOptions& options = {}) {
+  return detail::redistribute<Out>(Execution(exec), tensor, mesh, target, options);
+}
+template <class Out = void, class Exec, class V>
+requires Kokkos::is_execution_space_v<Exec>
+auto redistribute(const Exec& exec, const DTensor<V>& tensor, const DeviceMesh& mesh,
+                  const Placements& target, const RedistributeOptions& options = {}) {
+  return detail::redistribute<Out>(Execution(exec), tensor, mesh, target, options);
+}
+
+/// redistribute() in the background: [exec,] tensor, [mesh,] target, options as there. Returns a
+/// Pending<DTensor<…>>, see there; with an execution space instance, what Pending::wait() returns is
+/// ordered on it.
+///
+/// Collective as redistribute: to start, and to wait. Errors: as redistribute, also from the call.
+template <class Out = void, class V>
+auto redistribute_async(const DTensor<V>& tensor, const DTensorSpec& target,
+                        const RedistributeOptions& options = {}) {
+  return detail::redistribute_async<Out>(Execution(), tensor, target, options);
+}
+template <class Out = void, class V>
+auto redistribute_async(const DTensor<V>& tensor, const Placements& target,
+                        const RedistributeOptions& options = {}) {
+  return detail::redistribute_async<Out>(Execution(), tensor, target, options);
+}
+template <class Out = void, class V>
+auto redistribute_async(const DTensor<V>& tensor, const DeviceMesh& mesh, const DTensorSpec& target,
+                        const RedistributeOptions& options = {}) {
+  return detail::redistribute_async<Out>(Execution(), tensor, mesh, target, options);
+}
+template <class Out = void, class V>
+auto redistribute_async(const DTensor<V>& tensor, const DeviceMesh& mesh, const Placements& target,
+                        const RedistributeOptions& options = {}) {
+  return detail::redistribute_async<Out>(Execution(), tensor, mesh, target, options);
+}
+template <class Out = void, class Exec, class V>
+requires Kokkos::is_execution_space_v<Exec>
+auto redistribute_async(const Exec& exec, const DTensor<V>& tensor, const DTensorSpec& target,
+                        const RedistributeOptions& options = {}) {
+  return detail::redistribute_async<Out>(Execution(exec), tensor, target, options);
+}
+template <class Out = void, class Exec, class V>
+requires Kokkos::is_execution_space_v<Exec>
+auto redistribute_async(const Exec& exec, const DTensor<V>& tensor, const Placements& target,
+                        const RedistributeOptions& options = {}) {
+  return detail::redistribute_async<Out>(Execution(exec), tensor, target, options);
+}
+template <class Out = void, class Exec, class V>
+requires Kokkos::is_execution_space_v<Exec>
+auto redistribute_async(const Exec& exec, const DTensor<V>& tensor, const DeviceMesh& mesh,
+                        const DTensorSpec& target, const RedistributeOptions& options = {}) {
+  return detail::redistribute_async<Out>(Execution(exec), tensor, mesh, target, options);
+}
+template <class Out = void, class Exec, class V>
+requires Kokkos::is_execution_space_v<Exec>
+auto redistribute_async(const Exec& exec, const DTensor<V>& tensor, const DeviceMesh& mesh,
+                        const Placements& target, const RedistributeOptions& options = {}) {
+  return detail::redistribute_async<Out>(Execution(exec), tensor, mesh, target, options);
 }
 
 /// redistribute into the memory of `destination`, whose spec is the target. The two tensors do not

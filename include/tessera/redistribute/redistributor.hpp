@@ -15,16 +15,26 @@ namespace detail {
 struct BoundPlan;
 class Recycler;
 struct Scratch;
+
+/// From where to where; mostly the same.
+struct Meshes {
+  const DeviceMesh& source;
+  const DeviceMesh& target;
+
+  Meshes(const DeviceMesh& mesh) : source(mesh), target(mesh) {}
+  Meshes(const DeviceMesh& from, const DeviceMesh& to) : source(from), target(to) {}
+};
+
+/// The calls of the ranks of both; null on ranks of neither.
+OperationLog* calls_of(const Meshes& meshes);
 }  // namespace detail
 
 /// A plan bound to this rank of a mesh, with the scratch memory it needs: none is allocated once it
 /// has run. A shared handle; one execution at a time. It does not keep the mesh alive.
 class Redistributor {
  public:
-  /// Made by RedistributePlan::bind.
-  Redistributor(RedistributePlan plan, const DeviceMesh& mesh);
-  /// With scratch that others use too, one at a time.
-  Redistributor(RedistributePlan plan, const DeviceMesh& mesh,
+  /// Made by RedistributePlan::bind. Scratch may be used by others too, one at a time.
+  Redistributor(RedistributePlan plan, const detail::Meshes& meshes,
                 std::shared_ptr<detail::Scratch> scratch);
 
   const RedistributePlan& plan() const;
@@ -34,9 +44,9 @@ class Redistributor {
   std::string explain() const;
 
   /// Moves the piece `source` of the plan's source into the piece `destination` of its target; the
-  /// Views do not overlap.
+  /// Views do not overlap. Off a mesh, its View has no elements.
   ///
-  /// Collective over the mesh. With an execution space instance work is ordered on it, and the
+  /// Collective over the mesh, or both. With an execution space instance work is ordered on it, and the
   /// caller fences; without one, it is complete on return. Returns at once off the mesh. Errors:
   /// InvalidArgument, on this rank, for a View that is not this rank's piece or of another element
   /// type; MpiError.
@@ -93,7 +103,7 @@ struct RedistributeCall {
 
 /// The Redistributor of (source, target, type, options), made at first use and kept with the mesh.
 /// For calls that the ranks have agreed on, so that all hit or miss together.
-Redistributor cached_redistributor(const DeviceMesh& mesh, const DTensorSpec& source,
+Redistributor cached_redistributor(const Meshes& meshes, const DTensorSpec& source,
                                    const DTensorSpec& target, ElementType type,
                                    const RedistributeOptions& options, const char* function);
 /// What this rank has of source and target.
@@ -118,7 +128,7 @@ void give_back(const DeviceMesh& mesh, std::shared_ptr<Scratch> scratch);
 
 /// The same, and agrees on it.
 Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
-                                   const DeviceMesh& mesh, const RedistributeOptions& options);
+                                   const Meshes& meshes, const RedistributeOptions& options);
 
 }  // namespace detail
 }  // namespace tessera

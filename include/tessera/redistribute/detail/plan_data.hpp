@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include <tessera/redistribute/detail/hop.hpp>
+#include <tessera/redistribute/detail/mesh_pair.hpp>
 #include <tessera/redistribute/plan.hpp>
 
 namespace tessera {
@@ -32,6 +33,7 @@ struct RedistributePlan::Data {
   RedistributeOptions options;
   std::optional<PartialTarget> partial_target;
   std::vector<detail::PlannedStep> steps;
+  std::shared_ptr<const detail::MeshPair> pair;  ///< null: one mesh
   detail::MessageSizes messages;
   std::uint64_t hash;
 };

@@ -29,6 +29,14 @@ std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorS
                                        const PartialDims& dims, ElementType type,
                                        const RedistributeOptions& options);
 
+/// The way to `target` on another mesh, and what remains to do there.
+struct WayAcross {
+  std::vector<PlannedStep> steps;
+  std::vector<int> made;  ///< mesh dims of the target that are Partial
+};
+WayAcross way_across(const DTensorSpec& source, const DTensorSpec& target,
+                     const RedistributeOptions& options);
+
 double largest_piece_bytes(const DTensorSpec& spec, ElementType type);
 
 /// Bytes that a rank may need besides source and target.

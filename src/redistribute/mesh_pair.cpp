@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <span>
+
+#include <tessera/redistribute/detail/cells.hpp>
+#include <tessera/redistribute/detail/mesh_pair.hpp>
+
+namespace tessera::detail {
+namespace {
+
+std::vector<int> united(std::vector<int> a, const std::vector<int>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  std::ranges::sort(a);
+  a.erase(std::unique(a.begin(), a.end()), a.end());
+  return a;
+}
+
+/// Mesh dims along which ranks hold copies.
+std::vector<int> copy_dims(const DTensorSpec& spec) {
+  std::vector<int> dims;
+  for (int d = 0; d < spec.layout().ndim(); ++d)
+    if (!spec.placements()[at(d)].is_shard()) dims.push_back(d);
+  return dims;
+}
+
+/// Sets the coordinates of `dims` to those of the copy with this number, row-major, modulo the
+/// number of copies.
+void choose_copy(const MeshLayout& layout, const std::vector<int>& dims, int number,
+                 std::vector<int>& coordinate) {
+  for (auto d = dims.rbegin(); d != dims.rend(); ++d) {
+    const int size = layout.shape()[at(*d)];
+    coordinate[at(*d)] = number % size;
+    number /= size;
+  }
+}
+
+/// Sets the coordinates of `dims` so that the copy is the one that the rank `number` of the target
+/// fetches. `own`: its coordinate on the source; empty off it.
+void choose_copy_for(const Hop& hop, const std::vector<int>& dims, int number,
+                     std::span<const int> own, std::vector<int>& coordinate) {
+  bool is_own = !own.empty();
+  for (std::size_t d = 0; is_own && d < coordinate.size(); ++d)
+    if (hop.from.placements()[d].is_shard()) is_own = coordinate[d] == own[d];
+  if (is_own)
+    coordinate.assign(own.begin(), own.end());
+  else
+    choose_copy(hop.from.layout(), dims, number, coordinate);
+}
+
+/// Coordinate of a position on the source of the hop; empty off it.
+std::vector<int> source_coordinate(const Hop& hop, const MeshPair& pair, int position) {
+  const int rank = pair.mesh_rank(hop.from.layout(), position);
+  return rank < 0 ? std::vector<int>() : hop.from.layout().coordinate(rank);
+}
+
+std::vector<Block> by_position(std::vector<Block> blocks, const MeshPair& pair,
+                               const MeshLayout& layout) {
+  for (auto& block : blocks) block.peer = pair.position(layout, block.peer);
+  return blocks;
+}
+
+bool is_on_one_mesh(const Hop& hop) {
+  return hop.from.layout() == hop.to.layout();
+}
+
+bool is_first(const Hop& hop, std::span<const int> target) {
+  return std::ranges::all_of(hop.first_only, [&](int d) { return target[at(d)] == 0; });
+}
+
+}  // namespace
+
+MeshPair::MeshPair(const MeshLayout& source, const MeshLayout& target)
+    : source_(source), target_(target), ranks_(united(source.ranks(), target.ranks())) {
+  const auto number = [&](const MeshLayout& layout, Numbers& numbers) {
+    numbers.by_position.assign(ranks_.size(), -1);
+    for (int rank = 0; rank < layout.size(); ++rank) {
+      const int position = position_of(layout.ranks()[at(rank)]);
+      numbers.by_position[at(position)] = rank;
+      numbers.by_mesh_rank.push_back(position);
+    }
+  };
+  number(source, source_numbers_);
+  number(target, target_numbers_);
+}
+
+int MeshPair::position_of(int rank) const {
+  const auto found = std::ranges::lower_bound(ranks_, rank);
+  return found == ranks_.end() || *found != rank ? -1 : static_cast<int>(found - ranks_.begin());
+}
+
+bool MeshPair::all_are_on_source() const {
+  return size() == source_.size();
+}
+
+int MeshPair::mesh_rank(const MeshLayout& layout, int position) const {
+  return numbers(layout).by_position[at(position)];
+}
+
+int MeshPair::position(const MeshLayout& layout, int mesh_rank) const {
+  return numbers(layout).by_mesh_rank[at(mesh_rank)];
+}
+
+Box MeshPair::piece(const DTensorSpec& spec, int position) const {
+  const int rank = mesh_rank(spec.layout(), position);
+  if (rank >= 0) return spec.piece(spec.layout().coordinate(rank));
+  return {spec.shape(), Extents::filled(spec.shape().size(), 0)};
+}
+
+std::vector<Block> blocks_to_receive(const Hop& hop, const MeshPair& pair, int position) {
+  const auto& target = hop.to.layout();
+  const int rank = pair.mesh_rank(target, position);
+  if (rank < 0) return {};
+  const auto coordinate = target.coordinate(rank);
+  if (is_on_one_mesh(hop)) return by_position(blocks_to_receive(hop, coordinate), pair, target);
+  std::vector<Block> blocks;
+  const auto need = hop.to.piece(coordinate);
+  if (need.is_empty() || !is_first(hop, coordinate)) return blocks;
+  const auto& source = hop.from.layout();
+  const auto own = source_coordinate(hop, pair, position);
+  const auto copies = copy_dims(hop.from);
+  const std::vector<int> any(source.shape().size(), -1);
+  std::vector<int> peer(source.shape().size(), 0);
+  for_each_cell(hop.from, need, any, peer, [&](const Box& box) {
+    choose_copy_for(hop, copies, rank, own, peer);
+    blocks.push_back({pair.position(source, source.mesh_rank(peer)), box});
+  });
+  return blocks;
+}
+
+std::vector<Block> blocks_to_send(const Hop& hop, const MeshPair& pair, int position) {
+  const auto& source = hop.from.layout();
+  const int rank = pair.mesh_rank(source, position);
+  if (rank < 0) return {};
+  const auto coordinate = source.coordinate(rank);
+  if (is_on_one_mesh(hop)) return by_position(blocks_to_send(hop, coordinate), pair, source);
+  std::vector<Block> blocks;
+  const auto have = hop.from.piece(coordinate);
+  if (have.is_empty()) return blocks;
+  const auto& target = hop.to.layout();
+  const auto copies = copy_dims(hop.from);
+  const std::vector<int> any(target.shape().size(), -1);
+  std::vector<int> peer(target.shape().size(), 0);
+  auto holder = coordinate;
+  for_each_cell(hop.to, have, any, peer, [&](const Box& box) {
+    for_each_coordinate(target, copy_dims(hop.to), peer, [&](int) {
+      if (!is_first(hop, peer)) return;
+      const int number = target.mesh_rank(peer);
+      const int other = pair.position(target, number);
+      if (other == position) return;
+      choose_copy_for(hop, copies, number, source_coordinate(hop, pair, other), holder);
+      if (holder == coordinate) blocks.push_back({other, box});
+      holder = coordinate;
+    });
+  });
+  return blocks;
+}
+
+bool communicates(const Hop& hop, const MeshPair& pair) {
+  if (is_on_one_mesh(hop)) return communicates(hop);
+  for (int position = 0; position < pair.size(); ++position)
+    for (const auto& block : blocks_to_receive(hop, pair, position))
+      if (block.peer != position) return true;
+  return false;
+}
+
+}  // namespace tessera::detail
