@@ -50,7 +50,8 @@ constexpr std::int64_t least_huge_scratch = 128 << 10;
 
 std::byte* ScratchBuffer::reserve(std::int64_t bytes, MemorySpace space) {
   const auto grown = [&]<class Bytes>(ViewHolder<Bytes>& buffer) {
-    const auto alignment = bytes >= least_huge_scratch ? huge_page_bytes : aligned_bytes(1);
+    const bool is_huge = space == MemorySpace::host && bytes >= least_huge_scratch;
+    const auto alignment = is_huge ? huge_page_bytes : aligned_bytes(1);
     const auto size = (bytes + alignment - 1) / alignment * alignment + alignment;
     if (static_cast<std::int64_t>(buffer.get().size()) < size) {
       buffer = ViewHolder<Bytes>();

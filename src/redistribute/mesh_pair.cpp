@@ -35,8 +35,8 @@ void choose_copy(const MeshLayout& layout, const std::vector<int>& dims, int num
   }
 }
 
-/// Sets the coordinates of `dims` so that the copy is the one that the rank `number` of the target
-/// fetches. `own`: its coordinate on the source; empty off it.
+/// Sets the coordinates of `dims` so that the copy is the one that a rank of the target with this
+/// number fetches. `own`: its coordinate on the source; empty off it.
 void choose_copy_for(const Hop& hop, const std::vector<int>& dims, int number,
                      std::span<const int> own, std::vector<int>& coordinate) {
   bool is_own = !own.empty();
@@ -68,6 +68,18 @@ bool is_first(const Hop& hop, std::span<const int> target) {
   return std::ranges::all_of(hop.first_only, [&](int d) { return target[at(d)] == 0; });
 }
 
+/// Of a rank of the target: ranks that need the same, and ranks that need neighbouring parts, have
+/// different ones.
+int number_of(const DTensorSpec& to, std::span<const int> coordinate) {
+  int part = 0;
+  int copy = 0;
+  for (int d = 0; d < to.layout().ndim(); ++d) {
+    int& number = to.placements()[at(d)].is_shard() ? part : copy;
+    number = number * to.layout().shape()[at(d)] + coordinate[at(d)];
+  }
+  return part + copy;
+}
+
 }  // namespace
 
 MeshPair::MeshPair(const MeshLayout& source, const MeshLayout& target)
@@ -87,10 +99,6 @@ MeshPair::MeshPair(const MeshLayout& source, const MeshLayout& target)
 int MeshPair::position_of(int rank) const {
   const auto found = std::ranges::lower_bound(ranks_, rank);
   return found == ranks_.end() || *found != rank ? -1 : static_cast<int>(found - ranks_.begin());
-}
-
-bool MeshPair::all_are_on_source() const {
-  return size() == source_.size();
 }
 
 int MeshPair::mesh_rank(const MeshLayout& layout, int position) const {
@@ -121,8 +129,9 @@ std::vector<Block> blocks_to_receive(const Hop& hop, const MeshPair& pair, int p
   const auto copies = copy_dims(hop.from);
   const std::vector<int> any(source.shape().size(), -1);
   std::vector<int> peer(source.shape().size(), 0);
+  const int number = number_of(hop.to, coordinate);
   for_each_cell(hop.from, need, any, peer, [&](const Box& box) {
-    choose_copy_for(hop, copies, rank, own, peer);
+    choose_copy_for(hop, copies, number, own, peer);
     blocks.push_back({pair.position(source, source.mesh_rank(peer)), box});
   });
   return blocks;
@@ -145,10 +154,10 @@ std::vector<Block> blocks_to_send(const Hop& hop, const MeshPair& pair, int posi
   for_each_cell(hop.to, have, any, peer, [&](const Box& box) {
     for_each_coordinate(target, copy_dims(hop.to), peer, [&](int) {
       if (!is_first(hop, peer)) return;
-      const int number = target.mesh_rank(peer);
-      const int other = pair.position(target, number);
+      const int other = pair.position(target, target.mesh_rank(peer));
       if (other == position) return;
-      choose_copy_for(hop, copies, number, source_coordinate(hop, pair, other), holder);
+      choose_copy_for(hop, copies, number_of(hop.to, peer), source_coordinate(hop, pair, other),
+                      holder);
       if (holder == coordinate) blocks.push_back({other, box});
       holder = coordinate;
     });

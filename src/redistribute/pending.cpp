@@ -89,6 +89,8 @@ bool PendingCall::go_on_as_this_call(const GoOn& go_on) noexcept {
     }
   } catch (...) {
     background_error_ = std::current_exception();
+    // First: the others shall hear of the messages that are on their way.
+    if (run_) run_->abandon();
     operation_->announce(background_error_);
     run_.reset();
   }

@@ -66,7 +66,6 @@ void PhaseRun::make_buffers() {
   fill(outgoing_pool_, outgoing);
   fill(incoming_pool_, incoming);
   term_buffers_ = free;
-  choose_stores();
 }
 
 std::span<const Message> PhaseRun::post(const Execution& execution) {
@@ -131,22 +130,16 @@ void PhaseRun::receive_streams() {
 
 /// Of several plans, messages of one peer arrive in the order of the plans.
 void PhaseRun::receive_terms() {
+  bool are_posted = true;
   for (std::size_t r = 0; r < reductions_.size(); ++r) {
     auto& reduction = reductions_[r];
+    if (r > 0 && reductions_[r - 1].plan != reduction.plan && !are_posted) return;
     while (!reduction.is_posted() && reduction.posted < reduction.next + 2) {
       receive_terms(reduction);
       ++reduction.posted;
     }
-    const bool is_last_of_plan =
-        r + 1 == reductions_.size() || reductions_[r + 1].plan != reduction.plan;
-    if (is_last_of_plan && !are_posted(reduction.plan)) return;
+    are_posted = are_posted && reduction.is_posted();
   }
-}
-
-bool PhaseRun::are_posted(int plan) const {
-  return std::ranges::all_of(reductions_, [&](const Reduction& reduction) {
-    return reduction.plan != plan || reduction.is_posted();
-  });
 }
 
 void PhaseRun::receive_terms(const Reduction& reduction) {
@@ -178,8 +171,6 @@ std::int64_t PhaseRun::packed_bytes() const {
 /// Large messages that another core fetches may do so faster from memory than from this one's
 /// caches; which way serves this phase better shows after some executions.
 void PhaseRun::choose_stores() {
-  packs_streaming_ = false;
-  packing_since_ = 0;
   if (packed_bytes() < least_streamed_bytes) return;
   const auto [streams, is_timed] = pack_choice_.next();
   packs_streaming_ = streams;

@@ -75,6 +75,8 @@ void PhaseRun::rewind() {
   incoming_turns_ = {};
   flights_.clear();
   free_flights_.clear();
+  packs_streaming_ = false;
+  packing_since_ = 0;
   for (auto* streams : {&outgoing_, &incoming_})
     for (auto& stream : *streams) stream.next = stream.done = 0;
   for (auto& block : own_) block.next = 0;
@@ -186,7 +188,10 @@ void PhaseRun::begin(Scratch& scratch) {
   has_messages_ = term_messages_ > 0 ||
                   std::ranges::any_of(outgoing_, &Stream::travels_in_messages) ||
                   std::ranges::any_of(incoming_, &Stream::travels_in_messages);
-  if (has_messages_) make_buffers();
+  if (has_messages_) {
+    make_buffers();
+    choose_stores();
+  }
   prepare_copies();
 }
 

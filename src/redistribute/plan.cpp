@@ -24,23 +24,24 @@ detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
   constexpr std::int64_t most_bytes = 512 << 10;
   constexpr int fewest_at_once = 4;
   constexpr int most_at_once = 64;
-  const auto limit = static_cast<std::int64_t>(
-      detail::memory_limit(data.source, data.target, data.type, data.options));
+  constexpr double most_memory = 1e18;
+  const auto limit = static_cast<std::int64_t>(std::min(
+      detail::memory_limit(data.source, data.target, data.type, data.options), most_memory));
   const std::int64_t element = data.type.size;
   int peers = 1;
-  int terms = 1;
+  int terms = 0;
   for (const auto& step : data.steps)
     for (const auto& hop : step.hops) {
       peers = std::max(peers, detail::most_peers(hop));
-      terms = std::max(terms, hop.terms());
+      if (!hop.term_dims.empty()) terms = std::max(terms, detail::most_peers(hop) - 1);
     }
   detail::MessageSizes sizes;
   const auto usual_at_once = std::clamp(2 * peers, fewest_at_once, most_at_once);
   sizes.at_once =
       static_cast<int>(std::clamp<std::int64_t>(limit / (2 * element), 1, usual_at_once));
-  const auto buffers = sizes.at_once + std::max(sizes.at_once, 2 * (terms - 1));
-  sizes.bytes = std::max(element, std::min(most_bytes, limit / (buffers + 1)));
-  sizes.memory = buffers * sizes.bytes;
+  sizes.limit = limit;
+  sizes.buffers = sizes.at_once + std::max(sizes.at_once, 2 * terms);
+  sizes.bytes = std::max(element, std::min(most_bytes, limit / (sizes.buffers + 1)));
   return sizes;
 }
 
@@ -117,12 +118,15 @@ class RankView {
 
 std::uint64_t detail::plan_hash(const DTensorSpec& source, const DTensorSpec& target,
                                 ElementType type, const RedistributeOptions& options) {
-  auto hash = hash_combine(source.hash(), target.hash());
-  hash = hash_combine(hash, type);
+  const auto hash = hash_combine(source.hash(), target.hash());
+  return hash_combine(hash_combine(hash, type), hash_of(options));
+}
+
+std::uint64_t detail::hash_of(const RedistributeOptions& options) {
   const auto flags = (options.fast_reductions ? 1 : 0) +
                      (options.wire_order == WireOrder::first_dim_fastest ? 2 : 0);
-  hash = hash_combine(hash, static_cast<std::uint64_t>(flags));
-  hash = hash_combine(hash, static_cast<std::uint64_t>(options.extra_memory));
+  auto hash = hash_combine(static_cast<std::uint64_t>(flags),
+                           static_cast<std::uint64_t>(options.extra_memory));
   const auto& model = options.cost_model;
   for (const double seconds :
        {model.seconds_per_message, model.seconds_per_byte, model.seconds_per_reduced_byte})
@@ -151,6 +155,7 @@ RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target,
 RedistributePlan make_plan_across(const DTensorSpec& source, const DTensorSpec& target,
                                   ElementType type, const RedistributeOptions& options,
                                   const char* function) {
+  if (source.layout() == target.layout()) return make_plan(source, target, type, options, function);
   require_same_shape(source, target, function);
   for (const auto* spec : {&source, &target})
     for (const auto& placement : spec->placements())
@@ -195,6 +200,14 @@ int RedistributePlan::messages_at_once() const {
   return data_->messages.at_once;
 }
 
+std::int64_t RedistributePlan::message_buffers() const {
+  return data_->messages.buffers;
+}
+
+std::int64_t RedistributePlan::memory_limit() const {
+  return data_->messages.limit;
+}
+
 int RedistributePlan::exchanges() const {
   return static_cast<int>(std::ranges::count_if(data_->steps, &detail::PlannedStep::communicates));
 }
@@ -233,13 +246,16 @@ PlanCost RedistributePlan::cost() const {
       const bool reduces = !hop.term_dims.empty();
       cost.bytes_received += bytes * (reduces ? terms - 1 : 1);
       cost.bytes_reduced += reduces ? bytes * terms : 0;
-      cost.messages_received += reduces ? terms - 1 : detail::most_peers(hop) - 1;
+      const int self = hop.from.layout() == hop.to.layout() ? 1 : 0;
+      cost.messages_received += reduces ? terms - 1 : detail::most_peers(hop) - self;
     }
   }
   cost.seconds = static_cast<double>(cost.bytes_received) * model.seconds_per_byte +
                  static_cast<double>(cost.bytes_reduced) * model.seconds_per_reduced_byte +
                  static_cast<double>(cost.messages_received) * model.seconds_per_message;
-  cost.extra_memory = std::min(data_->messages.memory, 2 * cost.bytes_received);
+  const auto buffers = data_->messages.buffers * data_->messages.bytes;
+  // From one mesh to another, a rank may send more than any receives.
+  cost.extra_memory = data_->pair ? buffers : std::min(buffers, 2 * cost.bytes_received);
   return cost;
 }
 
@@ -281,12 +297,13 @@ std::string RedistributePlan::explain() const {
     text += fmt::format("  {}{}\n", step.kind == StepKind::reduce ? "reduce" : "exchange",
                         step.communicates ? "" : " (local)");
     for (const auto& hop : step.hops)
-      text += fmt::format(
-          "    {} -> {}{}, at most {} bytes and {} peers per rank\n",
-          to_string(hop.from.placements()), to_string(hop.to.placements()),
-          hop.term_dims.empty() ? ""
-                                : fmt::format(", {} terms of {}", hop.terms(), to_string(hop.op)),
-          detail::largest_piece_bytes(hop.to, data_->type), detail::most_peers(hop) - 1);
+      text += fmt::format("    {} -> {}{}, at most {} bytes and {} peers per rank\n",
+                          to_string(hop.from.placements()), to_string(hop.to.placements()),
+                          hop.term_dims.empty()
+                              ? ""
+                              : fmt::format(", {} terms of {}", hop.terms(), to_string(hop.op)),
+                          detail::largest_piece_bytes(hop.to, data_->type),
+                          detail::most_peers(hop) - (hop.from.layout() == hop.to.layout() ? 1 : 0));
   }
   if (data_->partial_target)
     text += fmt::format("  fill with the identity of {}\n", to_string(data_->partial_target->op));

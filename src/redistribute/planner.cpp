@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -85,6 +86,19 @@ bool is_one_reduction(const DTensorSpec& source, const DTensorSpec& goal,
   return true;
 }
 
+/// Tensor dims, the slowest on the wire first: its shares are contiguous.
+std::vector<int> slowest_first(const DTensorSpec& spec, const RedistributeOptions& options) {
+  std::vector<int> dims(at(spec.tensor_dims()));
+  std::iota(dims.begin(), dims.end(), 0);
+  if (options.wire_order == WireOrder::first_dim_fastest) std::ranges::reverse(dims);
+  return dims;
+}
+
+/// Elements of the largest piece.
+std::int64_t size_of(const DTensorSpec& spec) {
+  return product(spec.largest_local_shape());
+}
+
 Reduction cheapest_reduction(const DTensorSpec& source, const DTensorSpec& goal,
                              const std::vector<int>& reduced, int terms, ElementType type,
                              const RedistributeOptions& options) {
@@ -96,10 +110,7 @@ Reduction cheapest_reduction(const DTensorSpec& source, const DTensorSpec& goal,
   const auto whole = replicated_along(source, reduced);
   const bool is_in_place = is_one_reduction(source, goal, reduced);
   const double limit = memory_limit(source, goal, type, options);
-  for (int i = 0; i < source.tensor_dims(); ++i) {
-    // The slowest dim on the wire first: its shares are contiguous.
-    const bool is_last_fastest = options.wire_order == WireOrder::last_dim_fastest;
-    const int k = is_last_fastest ? i : source.tensor_dims() - 1 - i;
+  for (const int k : slowest_first(source, options)) {
     auto shares = split_further(whole, k, reduced);
     const double share_bytes = largest_piece_bytes(shares, type);
     if (!is_in_place && share_bytes > limit) continue;
@@ -250,9 +261,10 @@ WayAcross way_across(const DTensorSpec& source, const DTensorSpec& target,
     Hop hop{.from = source, .to = replicated_along(source, reduced), .term_dims = reduced};
     hop.op = fold_op(source.placements()[at(reduced.front())].op());
     hop.divisor = divisor_of(source, reduced);
-    const bool is_last_fastest = options.wire_order == WireOrder::last_dim_fastest;
-    const int slowest = is_last_fastest ? 0 : source.tensor_dims() - 1;
-    if (source.tensor_dims() > 0) hop.to = split_further(hop.to, slowest, reduced);
+    const auto whole = hop.to;
+    for (const int k : slowest_first(source, options))
+      if (auto shares = split_further(whole, k, reduced); size_of(shares) < size_of(hop.to))
+        hop.to = std::move(shares);
     from = hop.to;
     way.steps.push_back({StepKind::reduce, false, {std::move(hop)}});
   }

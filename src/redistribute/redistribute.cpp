@@ -62,27 +62,45 @@ void require_pair(const DeviceMesh& source, const DeviceMesh& target, const char
 }
 
 std::string AcrossCall::operator()() const {
-  return fmt::format("{} of a {}-d tensor of {} from mesh {} to {}", function, tensor_dims,
-                     to_string(type), to_string(meshes.source), target);
+  return fmt::format(
+      "{} of a {}-d tensor of {} from mesh {} to {}{}", function, tensor_dims, to_string(type),
+      to_string(meshes.source), target,
+      options.wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "");
 }
 
 std::uint64_t AcrossCall::hash() const {
-  return hash_combine(hash_combine(target_hash, tensor_dims), type);
+  auto hash = hash_combine(hash_combine(source_hash, target_hash), tensor_dims);
+  return hash_combine(hash_combine(hash, type), hash_of(options));
 }
 
-AcrossCall across_call(const char* function, const Meshes& meshes, const Placements& target,
-                       std::size_t tensor_dims, ElementType type) {
-  return {function,
-          meshes,
-          fmt::format("mesh {} as {}", to_string(meshes.target), to_string(target)),
-          target.hash(),
-          tensor_dims,
-          type};
+namespace {
+
+/// Every rank of the target is one of the source.
+bool all_know_source(const Meshes& meshes) {
+  return std::ssize(calls_of(meshes)->ranks) == meshes.source.size();
 }
 
-AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& target,
-                       std::size_t tensor_dims, ElementType type) {
-  return {function, meshes, to_string(target), target.hash(), tensor_dims, type};
+}  // namespace
+
+AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
+                       const Placements& target, ElementType type,
+                       const RedistributeOptions& options) {
+  AcrossCall call{function, meshes, options, type, source.shape().size()};
+  if (all_know_source(meshes)) call.source_hash = source.hash();
+  const auto resolved = target.resolved(source.tensor_dims(), function);
+  call.target_hash = resolved.hash();
+  call.target = fmt::format("mesh {} as {}", to_string(meshes.target), to_string(resolved));
+  return call;
+}
+
+AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
+                       const DTensorSpec& target, ElementType type,
+                       const RedistributeOptions& options) {
+  AcrossCall call{function, meshes, options, type, source.shape().size()};
+  if (all_know_source(meshes)) call.source_hash = source.hash();
+  call.target_hash = target.hash();
+  call.target = to_string(target);
+  return call;
 }
 
 namespace {
@@ -137,7 +155,8 @@ DTensorSpec from_numbers(const Numbers& numbers, const MeshLayout& layout, int t
 }  // namespace
 
 DTensorSpec source_spec(const Meshes& meshes, const DTensorSpec& mine, const char* function) {
-  const auto& [source, target] = meshes;
+  if (all_know_source(meshes)) return mine;
+  const auto& source = meshes.source;
   const auto& calls = *calls_of(meshes);
   const Group group{source.communicator(), calls.ranks, calls.position};
   const auto first = std::ranges::find(calls.ranks, source.layout().ranks().front());

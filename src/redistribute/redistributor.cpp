@@ -27,6 +27,8 @@ struct Redistributor::State {
   detail::OperationLog* calls;
   Extents source_shape;  ///< of this rank
   Extents target_shape;
+  bool is_on_source;
+  bool is_on_target;
   AgreedCall agreed = {};
   bool keeps_phases = false;
   std::vector<detail::PhaseRun> phases = {};  ///< of the last execution; none while it goes on
@@ -65,10 +67,15 @@ void require_mesh(const DeviceMesh& mesh, const DTensorSpec& spec, const char* w
   });
 }
 
-/// Of this rank's piece; zeros off the mesh.
+/// Of this rank's piece; empty off the mesh.
 Extents shape_on(const DeviceMesh& mesh, const DTensorSpec& spec) {
-  return mesh.coordinate() ? spec.local_shape(mesh.rank())
-                           : Extents::filled(spec.shape().size(), 0);
+  return mesh.coordinate() ? spec.local_shape(mesh.rank()) : Extents();
+}
+
+/// What a rank off a mesh has of a tensor there.
+ArrayRef nothing_like(const ArrayRef& array) {
+  const auto none = Extents::filled(array.extents.size(), 0);
+  return {nullptr, array.type, none, none, array.space};
 }
 
 /// On return all is done.
@@ -95,7 +102,8 @@ bool are_alike(const std::vector<Step>& a, const std::vector<Step>& b) {
 
 Redistributor::Redistributor(RedistributePlan plan, const detail::Meshes& meshes,
                              std::shared_ptr<detail::Scratch> scratch) {
-  const auto& [source, target] = meshes;
+  const auto& source = meshes.source;
+  const auto& target = meshes.target;
   require_mesh(source, plan.source(), "source");
   require_mesh(target, plan.target(), "target");
   require<MeshMismatch>(source.communicator() == target.communicator(), [&] {
@@ -112,8 +120,9 @@ Redistributor::Redistributor(RedistributePlan plan, const detail::Meshes& meshes
   if (position >= 0) steps = plan.steps(position);
   const auto source_shape = shape_on(source, plan.source());
   const auto target_shape = shape_on(target, plan.target());
-  state_ = std::make_shared<State>(State{std::move(plan), group, std::move(steps),
-                                         std::move(scratch), calls, source_shape, target_shape});
+  state_ = std::make_shared<State>(
+      State{std::move(plan), group, std::move(steps), std::move(scratch), calls, source_shape,
+            target_shape, source.coordinate().has_value(), target.coordinate().has_value()});
   state_->keeps_phases = blocks(state_->steps) <= most_kept_blocks;
 }
 
@@ -160,9 +169,11 @@ void Redistributor::execute(const Execution& execution, const ArrayRef& source,
   collectively(state.calls, "Redistributor::execute", [&](Operation& call) {
     const auto& plan = state.plan;
     const int rank = state.group.position;
-    require_piece(rank, plan.source(), state.source_shape, plan.element_type(), source, "source");
-    require_piece(rank, plan.target(), state.target_shape, plan.element_type(), destination,
-                  "destination");
+    if (state.is_on_source)
+      require_piece(rank, plan.source(), state.source_shape, plan.element_type(), source, "source");
+    if (state.is_on_target)
+      require_piece(rank, plan.target(), state.target_shape, plan.element_type(), destination,
+                    "destination");
     const detail::RedistributeCall text{"Redistributor::execute", plan.source(), plan.target(),
                                         plan.element_type()};
     agree(call, text);
@@ -177,7 +188,8 @@ void Redistributor::run(const Execution& execution, const ArrayRef& source,
 }
 
 detail::BoundPlan Redistributor::bound(const ArrayRef& source, const ArrayRef& destination) const {
-  return {state_->plan, state_->steps, source, destination,
+  return {state_->plan, state_->steps, state_->is_on_source ? source : nothing_like(source),
+          state_->is_on_target ? destination : nothing_like(destination),
           state_->keeps_phases ? &state_->phases : nullptr};
 }
 

@@ -18,13 +18,17 @@ bool fits_window(ElementType type, const CommunicatorState& state) {
 /// The same on all ranks: of plans and of what the ranks of the communicator share.
 ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const CommunicatorState& state) {
   ChunkSizes sizes;
-  for (const auto& bound : plans)
-    sizes.message = std::min(sizes.message, bound.plan.message_bytes());
-  for (const auto& bound : plans)
-    sizes.messages_at_once = std::max(sizes.messages_at_once, bound.plan.messages_at_once());
+  auto limit = plans.front().plan.memory_limit();
+  std::int64_t buffers = 0;
+  for (const auto& [plan, steps, source, destination, kept] : plans) {
+    sizes.message = std::min(sizes.message, plan.message_bytes());
+    sizes.messages_at_once = std::max(sizes.messages_at_once, plan.messages_at_once());
+    limit = std::min(limit, plan.memory_limit());
+    buffers += plan.message_buffers();
+  }
   // Terms of all plans are awaited at once.
-  sizes.term = std::max<std::int64_t>(plans.front().plan.element_type().size,
-                                      sizes.message / static_cast<std::int64_t>(plans.size()));
+  const std::int64_t element = plans.front().plan.element_type().size;
+  sizes.term = std::max(element, std::min(sizes.message, limit / (buffers + 1)));
   if (fits_window(plans.front().plan.element_type(), state))
     sizes.term = std::min(sizes.term, state.smallest_slot);
   return sizes;
@@ -135,13 +139,16 @@ void Run::add_plans(const ChunkSizes& sizes) {
   }
 }
 
-void Run::post_messages() {
-  for (const auto& message : phase().post(execution_)) {
+/// Whether there was any.
+bool Run::post_messages() {
+  const auto messages = phase().post(execution_);
+  for (const auto& message : messages) {
     const int rank = peers_.rank(message.peer);
     const auto ticket = message.is_sent ? exchange_->send(message.data, message.bytes, rank)
                                         : exchange_->receive(message.data, message.bytes, rank);
     scratch_.under_way.push_back({ticket, message.id});
   }
+  return !messages.empty();
 }
 
 /// Whether any has arrived or was taken.
@@ -185,7 +192,7 @@ bool Run::turn() {
   // What stays is copied in step with what is sent: both often lie in the same lines and pages.
   bool has_moved = pass_messages();
   has_moved = phase.advance(execution_, lanes_ ? &*lanes_ : nullptr) || has_moved;
-  post_messages();
+  has_moved = post_messages() || has_moved;
   return phase.copy_own(execution_) || has_moved;
 }
 

@@ -204,6 +204,21 @@ TEST(Plan, messages_respect_the_limit_of_extra_memory) {
   EXPECT_EQ(make_plan(from, to, float64, {.extra_memory = 1}).message_bytes(), 8);
 }
 
+TEST(Plan, terms_of_all_boxes_respect_the_limit_of_extra_memory) {
+  const MeshLayout layout({2, 64});
+  const DTensorSpec from(layout, {Partial(), Shard(0)}, {6400, 6400});
+  const DTensorSpec to(layout, {Replicate(), Shard(1)}, {6400, 6400});
+
+  const auto plan = make_plan(from, to, float64, {.extra_memory = 1'000'000});
+
+  for (const auto& step : plan.steps(0))
+    for (const auto& phase : step.phases) {
+      const auto terms = std::ranges::count_if(
+          phase.receive, [&](const Block& block) { return phase.terms > 1 && block.peer != 0; });
+      EXPECT_LE(2 * terms * plan.message_bytes(), 1'000'000);
+    }
+}
+
 TEST(Plan, of_many_ranks_has_few_peers_where_a_mesh_dim_moves) {
   const auto text = plan({64, 64}, {1000, 999, 512}, "S(0), S(1)", "S(1), S(2)").explain();
 

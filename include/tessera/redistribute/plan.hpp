@@ -65,7 +65,8 @@ class RedistributePlan {
   /// Steps of one rank, made on demand. O(peers of that rank). From one mesh to another, ranks are
   /// numbered by position in ranks(), here and in the steps.
   std::vector<Step> steps(int mesh_rank) const;
-  /// Ranks of the communicator that take part: those of the mesh, or of both meshes, ascending.
+  /// Ranks of the communicator that take part: those of the mesh in its order, or of both meshes,
+  /// ascending.
   const std::vector<int>& ranks() const;
   /// Number of steps in which data travels between ranks.
   int exchanges() const;
@@ -80,6 +81,9 @@ class RedistributePlan {
   std::int64_t message_bytes() const;
   /// Messages that a rank sends at once, at most; it receives as many, and terms besides.
   int messages_at_once() const;
+  /// Messages that a rank may have memory for, and the limit for all of it.
+  std::int64_t message_buffers() const;
+  std::int64_t memory_limit() const;
 
   /// Of source, target, element type and options.
   std::uint64_t hash() const;
@@ -123,13 +127,14 @@ RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target,
 /// not.
 ///
 /// Partial mesh dims are reduced on the source's mesh, then every rank of the target's fetches what
-/// it needs and does not have, of what is replicated each from another copy. Errors: InvalidArgument
-/// as make_plan.
+/// it needs and does not have; targets share out the copies of what is replicated. On one mesh it is
+/// make_plan. Errors: InvalidArgument as there.
 RedistributePlan make_plan_across(const DTensorSpec& source, const DTensorSpec& target,
                                   ElementType type, const RedistributeOptions& options = {},
                                   const char* function = "make_plan_across");
 
 namespace detail {
+std::uint64_t hash_of(const RedistributeOptions& options);
 /// RedistributePlan::hash() of a plan that need not exist.
 std::uint64_t plan_hash(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
                         const RedistributeOptions& options);

@@ -126,18 +126,23 @@ auto prepare_redistribution(Operation& operation, const Execution& execution,
 struct AcrossCall {
   const char* function;
   const Meshes& meshes;
-  std::string target;  ///< in words
-  std::uint64_t target_hash;
-  std::size_t tensor_dims;
+  const RedistributeOptions& options;
   ElementType type;
+  std::size_t tensor_dims;
+  std::uint64_t source_hash = 0;  ///< where all ranks know it
+  std::uint64_t target_hash = 0;
+  std::string target = {};  ///< in words
 
   std::string operator()() const;
   std::uint64_t hash() const;
 };
-AcrossCall across_call(const char* function, const Meshes& meshes, const Placements& target,
-                       std::size_t tensor_dims, ElementType type);
-AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& target,
-                       std::size_t tensor_dims, ElementType type);
+/// `source`: of the tensor, as far as this rank knows it.
+AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
+                       const Placements& target, ElementType type,
+                       const RedistributeOptions& options);
+AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
+                       const DTensorSpec& target, ElementType type,
+                       const RedistributeOptions& options);
 
 /// The source's spec on all ranks of both meshes: `mine` on those of the source. Collective over
 /// both. Errors: InvalidArgument where it differs between ranks of the source.
@@ -165,7 +170,8 @@ auto prepare_redistribution(Operation& operation, const Execution& execution,
     auto spec = spec_on(mesh, tensor.spec(), target, function);
     return Redistribution<Result>{DTensorAccess::make(Result(), mesh, std::move(spec)), {}};
   }
-  const auto call = across_call(function, meshes, target, V::rank(), type);
+  const auto adapted = options_for<V, Result>(options);
+  const auto call = across_call(function, meshes, tensor.spec(), target, type, adapted);
   operation.agree(call.hash(), call);
   const auto source = source_spec(meshes, tensor.spec(), function);
   const auto spec = spec_on(mesh, source, target, function);
@@ -176,20 +182,12 @@ auto prepare_redistribution(Operation& operation, const Execution& execution,
   return Redistribution<Result>{std::move(result), std::move(redistributor)};
 }
 
-/// This rank's piece, with extents 0 where it has none.
-template <class V>
-ArrayRef piece_of(const DTensor<V>& tensor) {
-  auto piece = array_ref(tensor.to_local());
-  const auto& mesh = tensor.device_mesh();
-  if (!mesh.coordinate()) piece.extents = Extents::filled(V::rank(), 0);
-  return piece;
-}
-
 template <class Result, class V>
 void run(const Redistribution<Result>& redistribution, const Execution& execution,
          const DTensor<V>& tensor) {
   if (redistribution.redistributor)
-    redistribution.redistributor->run(execution, piece_of(tensor), piece_of(redistribution.result),
+    redistribution.redistributor->run(execution, array_ref(tensor.to_local()),
+                                      array_ref(redistribution.result.to_local()),
                                       "tessera::redistribute");
 }
 
@@ -243,8 +241,9 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
     result = ready.result;
     std::optional<PendingCall::Work> work;
     if (ready.redistributor)
-      work = PendingCall::Work{std::move(*ready.redistributor), execution, piece_of(tensor),
-                               piece_of(result), "tessera::redistribute"};
+      work = PendingCall::Work{std::move(*ready.redistributor), execution,
+                               array_ref(tensor.to_local()), array_ref(result.to_local()),
+                               "tessera::redistribute"};
     return work;
   });
   return Pending<decltype(Ready::result)>(std::move(call), tensor, result);
@@ -345,7 +344,7 @@ auto redistribute(const Exec& exec, const DTensor<V>& tensor, const Placements& 
 /// Collective: over the ranks of both meshes, which belong to one user communicator. Off both: an
 ///             empty tensor.
 /// Errors:     as redistribute; MeshMismatch for a spec on a third mesh, or meshes of two
-///             communicators; InvalidArgument for a tensor without a mesh.
+///             communicators; InvalidArgument for a tensor without a mesh, on this rank alone.
 template <class Out = void, class V>
 auto redistribute(const DTensor<V>& tensor, const DeviceMesh& mesh, const DTensorSpec& target,
                   const RedistributeOptions& options = {}) {
@@ -373,7 +372,9 @@ auto redistribute(const Exec& exec, const DTensor<V>& tensor, const DeviceMesh& 
 /// Pending<DTensor<…>>, see there; with an execution space instance, what Pending::wait() returns is
 /// ordered on it.
 ///
-/// Collective as redistribute: to start, and to wait. Errors: as redistribute, also from the call.
+/// Collective as redistribute: to start, and to wait. To start it to a mesh with other ranks waits
+/// for mesh rank 0 of the source, which tells them the spec. Errors: as redistribute, also from the
+/// call.
 template <class Out = void, class V>
 auto redistribute_async(const DTensor<V>& tensor, const DTensorSpec& target,
                         const RedistributeOptions& options = {}) {

@@ -6,8 +6,8 @@
 
 namespace tessera::detail {
 
-/// Whether chunks for one reader had better be written past the caches, by what both ways cost of
-/// late.
+/// Whether chunks for one reader (or all messages of one plan) had better be written past the caches,
+/// by what both ways cost of late.
 ///
 /// Cores that share a cache hand chunks over fastest through it. Between others, reading what a core
 /// has just written may take three times as long as reading it from memory. Which holds can change

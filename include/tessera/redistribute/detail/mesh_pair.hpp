@@ -24,8 +24,6 @@ class MeshPair {
   /// Position of a rank of the communicator, -1 if it is on neither mesh.
   int position_of(int rank) const;
 
-  /// Whether every rank of the target is one of the source.
-  bool all_are_on_source() const;
   /// The rank at a position as `layout`, one of the two, numbers it; -1 off that mesh.
   int mesh_rank(const MeshLayout& layout, int position) const;
   int position(const MeshLayout& layout, int mesh_rank) const;
@@ -52,7 +50,7 @@ class MeshPair {
 /// positions in the pair.
 ///
 /// From one to the other, `from` has no Partial. Of the copies of an element a rank fetches its own,
-/// else one that its number on the target names, so that targets share out what is replicated.
+/// else one that its coordinate on the target names, so that targets share out what is replicated.
 std::vector<Block> blocks_to_receive(const Hop& hop, const MeshPair& pair, int position);
 std::vector<Block> blocks_to_send(const Hop& hop, const MeshPair& pair, int position);
 

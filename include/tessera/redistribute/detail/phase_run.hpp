@@ -208,7 +208,6 @@ class PhaseRun {
   void receive_streams();
   void receive_terms();
   void receive_terms(const Reduction& reduction);
-  bool are_posted(int plan) const;
   ArrayRef arrived_term(const Term& term, std::int64_t chunk, const ArrayRef& like) const;
   void choose_stores();
   void send_streams(const Execution& execution);

@@ -19,9 +19,10 @@ struct PlannedStep {
 };
 
 struct MessageSizes {
-  std::int64_t bytes;   ///< of one, at most
-  int at_once;          ///< sent, and as many received
-  std::int64_t memory;  ///< of all that are under way
+  std::int64_t bytes;    ///< of one, at most
+  int at_once;           ///< sent, and as many received
+  std::int64_t buffers;  ///< for all that are under way
+  std::int64_t limit;    ///< of their memory
 };
 
 }  // namespace detail

@@ -51,7 +51,7 @@ class Run {
   void begin_phase();
   void add_plans(const ChunkSizes& sizes);
   bool pass_messages();
-  void post_messages();
+  bool post_messages();
   void end_phase();
   bool turn();
   void note_progress(Watch& watch);
