@@ -62,8 +62,8 @@ void require_piece(int mesh_rank, const DTensorSpec& spec, const Extents& expect
 
 void require_mesh(const DeviceMesh& mesh, const DTensorSpec& spec, const char* which) {
   require<MeshMismatch>(mesh.layout() == spec.layout(), [&] {
-    return fmt::format("bind: expected the mesh {} of the plan's {}, got mesh {}",
-                       to_string(spec.layout()), which, to_string(mesh));
+    return fmt::format("bind: expected the plan's mesh {}, got mesh {} as its {}",
+                       to_string(spec.layout()), to_string(mesh), which);
   });
 }
 
