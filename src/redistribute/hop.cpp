@@ -13,10 +13,6 @@ bool lists(const std::vector<int>& mesh_dims, int mesh_dim) {
   return std::ranges::find(mesh_dims, mesh_dim) != mesh_dims.end();
 }
 
-bool fetches(const Hop& hop, std::span<const int> coordinate) {
-  return std::ranges::all_of(hop.first_only, [&](int d) { return coordinate[at(d)] == 0; });
-}
-
 /// Along this mesh dim, fetched blocks come from the fetching rank's own coordinate.
 bool stays(const Hop& hop, int mesh_dim) {
   return !hop.from.placements()[at(mesh_dim)].is_shard() && !lists(hop.term_dims, mesh_dim);
@@ -68,10 +64,14 @@ int Hop::terms() const {
   return result;
 }
 
+bool Hop::fetches(std::span<const int> coordinate) const {
+  return std::ranges::all_of(first_only, [&](int d) { return coordinate[at(d)] == 0; });
+}
+
 std::vector<Block> blocks_to_receive(const Hop& hop, std::span<const int> coordinate) {
   std::vector<Block> blocks;
   const auto need = hop.to.piece(coordinate);
-  if (need.is_empty() || !fetches(hop, coordinate)) return blocks;
+  if (need.is_empty() || !hop.fetches(coordinate)) return blocks;
   const auto& layout = hop.from.layout();
   const std::vector<int> any(coordinate.size(), -1);
   std::vector<int> source(coordinate.begin(), coordinate.end());
@@ -99,7 +99,7 @@ std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinat
     else if (!hop.to.placements()[at(d)].is_shard())
       free_dims.push_back(d);
   }
-  if (!fetches(hop, target)) return blocks;
+  if (!hop.fetches(target)) return blocks;
   const int self = layout.mesh_rank(coordinate);
   const int term = term_of(hop, coordinate);
   for_each_cell(hop.to, have, fixed, target, [&](const Box& box) {
@@ -125,9 +125,8 @@ int most_peers(const Hop& hop) {
     send *= most_meeting(from, to);
   }
   const auto& target = hop.to.layout();
-  const bool is_on_one_mesh = layout == target;
   for (int d = 0; d < target.ndim(); ++d)
-    if (!(is_on_one_mesh && stays(hop, d)) && !hop.to.placements()[at(d)].is_shard())
+    if (!(hop.is_on_one_mesh() && stays(hop, d)) && !hop.to.placements()[at(d)].is_shard())
       send *= target.shape()[at(d)];
   return static_cast<int>(
       std::clamp<std::int64_t>(std::max(receive, send), 1, std::max(layout.size(), target.size())));

@@ -60,14 +60,6 @@ std::vector<Block> by_position(std::vector<Block> blocks, const MeshPair& pair,
   return blocks;
 }
 
-bool is_on_one_mesh(const Hop& hop) {
-  return hop.from.layout() == hop.to.layout();
-}
-
-bool is_first(const Hop& hop, std::span<const int> target) {
-  return std::ranges::all_of(hop.first_only, [&](int d) { return target[at(d)] == 0; });
-}
-
 /// Of a rank of the target: ranks that need the same, and ranks that need neighbouring parts, have
 /// different ones.
 int number_of(const DTensorSpec& to, std::span<const int> coordinate) {
@@ -83,22 +75,18 @@ int number_of(const DTensorSpec& to, std::span<const int> coordinate) {
 }  // namespace
 
 MeshPair::MeshPair(const MeshLayout& source, const MeshLayout& target)
-    : source_(source), target_(target), ranks_(united(source.ranks(), target.ranks())) {
+    : source_(source), ranks_(united(source.ranks(), target.ranks())) {
   const auto number = [&](const MeshLayout& layout, Numbers& numbers) {
     numbers.by_position.assign(ranks_.size(), -1);
     for (int rank = 0; rank < layout.size(); ++rank) {
-      const int position = position_of(layout.ranks()[at(rank)]);
-      numbers.by_position[at(position)] = rank;
-      numbers.by_mesh_rank.push_back(position);
+      const auto own = std::ranges::lower_bound(ranks_, layout.ranks()[at(rank)]);
+      const auto position = own - ranks_.begin();
+      numbers.by_position[static_cast<std::size_t>(position)] = rank;
+      numbers.by_mesh_rank.push_back(static_cast<int>(position));
     }
   };
   number(source, source_numbers_);
   number(target, target_numbers_);
-}
-
-int MeshPair::position_of(int rank) const {
-  const auto found = std::ranges::lower_bound(ranks_, rank);
-  return found == ranks_.end() || *found != rank ? -1 : static_cast<int>(found - ranks_.begin());
 }
 
 int MeshPair::mesh_rank(const MeshLayout& layout, int position) const {
@@ -120,10 +108,10 @@ std::vector<Block> blocks_to_receive(const Hop& hop, const MeshPair& pair, int p
   const int rank = pair.mesh_rank(target, position);
   if (rank < 0) return {};
   const auto coordinate = target.coordinate(rank);
-  if (is_on_one_mesh(hop)) return by_position(blocks_to_receive(hop, coordinate), pair, target);
+  if (hop.is_on_one_mesh()) return by_position(blocks_to_receive(hop, coordinate), pair, target);
   std::vector<Block> blocks;
   const auto need = hop.to.piece(coordinate);
-  if (need.is_empty() || !is_first(hop, coordinate)) return blocks;
+  if (need.is_empty() || !hop.fetches(coordinate)) return blocks;
   const auto& source = hop.from.layout();
   const auto own = source_coordinate(hop, pair, position);
   const auto copies = copy_dims(hop.from);
@@ -142,7 +130,7 @@ std::vector<Block> blocks_to_send(const Hop& hop, const MeshPair& pair, int posi
   const int rank = pair.mesh_rank(source, position);
   if (rank < 0) return {};
   const auto coordinate = source.coordinate(rank);
-  if (is_on_one_mesh(hop)) return by_position(blocks_to_send(hop, coordinate), pair, source);
+  if (hop.is_on_one_mesh()) return by_position(blocks_to_send(hop, coordinate), pair, source);
   std::vector<Block> blocks;
   const auto have = hop.from.piece(coordinate);
   if (have.is_empty()) return blocks;
@@ -153,7 +141,7 @@ std::vector<Block> blocks_to_send(const Hop& hop, const MeshPair& pair, int posi
   auto holder = coordinate;
   for_each_cell(hop.to, have, any, peer, [&](const Box& box) {
     for_each_coordinate(target, copy_dims(hop.to), peer, [&](int) {
-      if (!is_first(hop, peer)) return;
+      if (!hop.fetches(peer)) return;
       const int other = pair.position(target, target.mesh_rank(peer));
       if (other == position) return;
       choose_copy_for(hop, copies, number_of(hop.to, peer), source_coordinate(hop, pair, other),
@@ -166,7 +154,7 @@ std::vector<Block> blocks_to_send(const Hop& hop, const MeshPair& pair, int posi
 }
 
 bool communicates(const Hop& hop, const MeshPair& pair) {
-  if (is_on_one_mesh(hop)) return communicates(hop);
+  if (hop.is_on_one_mesh()) return communicates(hop);
   for (int position = 0; position < pair.size(); ++position)
     for (const auto& block : blocks_to_receive(hop, pair, position))
       if (block.peer != position) return true;

@@ -246,7 +246,7 @@ PlanCost RedistributePlan::cost() const {
       const bool reduces = !hop.term_dims.empty();
       cost.bytes_received += bytes * (reduces ? terms - 1 : 1);
       cost.bytes_reduced += reduces ? bytes * terms : 0;
-      const int self = hop.from.layout() == hop.to.layout() ? 1 : 0;
+      const int self = hop.is_on_one_mesh() ? 1 : 0;
       cost.messages_received += reduces ? terms - 1 : detail::most_peers(hop) - self;
     }
   }
@@ -303,7 +303,7 @@ std::string RedistributePlan::explain() const {
                               ? ""
                               : fmt::format(", {} terms of {}", hop.terms(), to_string(hop.op)),
                           detail::largest_piece_bytes(hop.to, data_->type),
-                          detail::most_peers(hop) - (hop.from.layout() == hop.to.layout() ? 1 : 0));
+                          detail::most_peers(hop) - (hop.is_on_one_mesh() ? 1 : 0));
   }
   if (data_->partial_target)
     text += fmt::format("  fill with the identity of {}\n", to_string(data_->partial_target->op));

@@ -38,6 +38,9 @@ struct Hop {
 
   /// Number of terms of each element.
   int terms() const;
+  /// Whether the rank of `to` at `coordinate` fetches anything.
+  bool fetches(std::span<const int> coordinate) const;
+  bool is_on_one_mesh() const { return from.layout() == to.layout(); }
 };
 
 /// What the rank at `coordinate` fetches, own blocks included: box by box, for each box its terms

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include <tessera/redistribute/detail/hop.hpp>
@@ -16,13 +15,9 @@ class MeshPair {
  public:
   MeshPair(const MeshLayout& source, const MeshLayout& target);
 
-  const MeshLayout& source() const { return source_; }
-  const MeshLayout& target() const { return target_; }
   /// Of the communicator, ascending.
   const std::vector<int>& ranks() const { return ranks_; }
   int size() const { return static_cast<int>(ranks_.size()); }
-  /// Position of a rank of the communicator, -1 if it is on neither mesh.
-  int position_of(int rank) const;
 
   /// The rank at a position as `layout`, one of the two, numbers it; -1 off that mesh.
   int mesh_rank(const MeshLayout& layout, int position) const;
@@ -40,7 +35,6 @@ class MeshPair {
   }
 
   MeshLayout source_;
-  MeshLayout target_;
   std::vector<int> ranks_;
   Numbers source_numbers_;
   Numbers target_numbers_;
