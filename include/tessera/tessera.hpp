@@ -18,4 +18,5 @@
 #include <tessera/tensor/device_mesh_scope.hpp>
 #include <tessera/tensor/factories.hpp>
 #include <tessera/tensor/from_local.hpp>
+#include <tessera/tensor/info.hpp>
 #include <tessera/tensor/scope_guard.hpp>

@@ -100,6 +100,7 @@ Communicator Communicator::duplicate_of(MPI_Comm user) {
     fill_in(user, *state);
     detail::learn_nodes(Communicator(state));
     detail::learn_agreement(Communicator(state));
+    detail::learn_staging(Communicator(state));
     detail::make_window(Communicator(state));
     detail::attach(user, state);
   } catch (...) {

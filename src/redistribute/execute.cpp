@@ -41,8 +41,8 @@ ArrayRef chunk_of(const ArrayRef& array, const Cut& cut, std::int64_t index) {
   return array.part(box.offset, box.shape);
 }
 
-ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk) {
-  return row_major(const_cast<std::byte*>(slot), chunk.type, chunk.extents, MemorySpace::host);
+ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk, MemorySpace space) {
+  return row_major(const_cast<std::byte*>(slot), chunk.type, chunk.extents, space);
 }
 
 /// Scratch is kept: huge pages pay sooner than for results.

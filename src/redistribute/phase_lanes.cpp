@@ -104,7 +104,7 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
       for (const auto& term : terms_of(reduction))
         if (term.lane >= 0) lanes->begin_reading(term.lane);
       reduce(execution, reduction.op, operands_, to, reduction.divisor, reduction.stores);
-      finish_host(execution);
+      finish_copies(execution);
       for (const auto& term : terms_of(reduction))
         if (term.lane >= 0) lanes->release(term.lane);
       reduction.arrived_of(reduction.next++) = 0;
@@ -152,7 +152,7 @@ void PhaseRun::move_to_space_of(const Execution& execution, const ArrayRef& resu
   const auto elsewhere = std::ranges::count_if(
       operands_, [&](const ArrayRef& operand) { return operand.space != result.space; });
   if (elsewhere == 0) return;
-  auto* free = scratch_->terms.reserve(elsewhere * result.bytes(), result.space);
+  auto* free = scratch_->moved_terms.reserve(elsewhere * result.bytes(), result.space);
   for (auto& operand : operands_) {
     if (operand.space == result.space) continue;
     const auto moved = row_major(free, result.type, result.extents, result.space);

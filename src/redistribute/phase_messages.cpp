@@ -17,10 +17,6 @@ constexpr std::int64_t packed_at_once = 256 << 10;
 /// Less stays in the caches.
 constexpr std::int64_t least_streamed_bytes = 4 << 20;
 
-bool is_message_as_it_is(const ArrayRef& array) {
-  return array.space == MemorySpace::host && array.is_row_major();
-}
-
 /// The first chunk is the largest.
 std::int64_t bytes_of_largest_chunk(const Cut& cut, ElementType type) {
   return aligned_bytes(cut.chunk(0).size() * type.size);
@@ -28,44 +24,58 @@ std::int64_t bytes_of_largest_chunk(const Cut& cut, ElementType type) {
 
 }  // namespace
 
-bool PhaseRun::Stream::is_packed() const {
-  return !travels_in_messages() || !is_message_as_it_is(array);
+bool PhaseRun::is_message_as_it_is(const ArrayRef& array) const {
+  const bool is_staged = array.space == MemorySpace::host ? peers_.staging == Staging::all_memory
+                                                          : peers_.staging != Staging::nothing;
+  return !is_staged && array.is_row_major();
 }
 
-/// Buffers that these streams may need at once.
-std::int64_t PhaseRun::most_buffers(const std::vector<Stream>& streams) const {
-  std::int64_t chunks = 0;
-  for (const auto& stream : streams)
-    if (stream.travels_in_messages() && stream.is_packed()) chunks += stream.cut.chunks();
-  return std::min<std::int64_t>(chunks, sizes_.messages_at_once);
+bool PhaseRun::is_packed_message(const Stream& stream) const {
+  return stream.travels_in_messages() && !is_message_as_it_is(stream.array);
 }
 
-void PhaseRun::make_buffers() {
+/// Where messages lie that are packed from this array, or unpacked to it.
+MemorySpace PhaseRun::space_of_messages(const ArrayRef& array) const {
+  return peers_.staging == Staging::nothing ? array.space : MemorySpace::host;
+}
+
+/// Before MPI reads what was packed, or writes again where it was unpacked.
+void PhaseRun::finish_copies(const Execution& execution) const {
+  finish_host(execution);
+  if (peers_.staging == Staging::nothing) finish_device(execution);
+}
+
+/// As many buffers as these streams may need at once.
+void PhaseRun::make_pool(const std::vector<Stream>& streams, Pool& pool, ScratchBuffer& memory) {
+  pool.under_way = 0;
+  pool.free.clear();
   std::int64_t bytes = 0;
-  for (const auto* streams : {&outgoing_, &incoming_})
-    for (const auto& stream : *streams)
-      if (stream.travels_in_messages() && stream.is_packed())
-        bytes = std::max(bytes, bytes_of_largest_chunk(stream.cut, stream.array.type));
+  std::int64_t chunks = 0;
+  auto space = MemorySpace::host;
+  for (const auto& stream : streams) {
+    if (!is_packed_message(stream)) continue;
+    bytes = std::max(bytes, bytes_of_largest_chunk(stream.cut, stream.array.type));
+    chunks += stream.cut.chunks();
+    space = space_of_messages(stream.array);
+  }
+  pool.space = space;
+  auto buffers = std::min<std::int64_t>(chunks, sizes_.messages_at_once);
+  auto* free = memory.reserve(buffers * bytes, space);
+  for (; buffers > 0; --buffers) pool.free.push_back(std::exchange(free, free + bytes));
+}
+
+void PhaseRun::make_term_buffers() {
   term_buffer_bytes_ = 0;
-  std::int64_t term_buffers = 0;
+  std::int64_t buffers = 0;
+  auto space = MemorySpace::host;
   for (const auto& reduction : reductions_) {
     if (reduction.messages == 0) continue;
-    term_buffers += 2 * reduction.messages;
+    buffers += 2 * reduction.messages;
     term_buffer_bytes_ = std::max(
         term_buffer_bytes_, bytes_of_largest_chunk(reduction.cut, reduction.destination.type));
+    space = space_of_messages(reduction.destination);
   }
-  const auto outgoing = most_buffers(outgoing_);
-  const auto incoming = most_buffers(incoming_);
-  const auto all = (outgoing + incoming) * bytes + term_buffers * term_buffer_bytes_;
-  auto* free = scratch_->messages.reserve(all, MemorySpace::host);
-  const auto fill = [&](Pool& pool, std::int64_t buffers) {
-    pool.under_way = 0;
-    pool.free.clear();
-    for (; buffers > 0; --buffers) pool.free.push_back(std::exchange(free, free + bytes));
-  };
-  fill(outgoing_pool_, outgoing);
-  fill(incoming_pool_, incoming);
-  term_buffers_ = free;
+  term_buffers_ = scratch_->arriving_terms.reserve(buffers * term_buffer_bytes_, space);
 }
 
 std::span<const Message> PhaseRun::post(const Execution& execution) {
@@ -158,13 +168,13 @@ void PhaseRun::receive_terms(const Reduction& reduction) {
 ArrayRef PhaseRun::arrived_term(const Term& term, std::int64_t chunk, const ArrayRef& like) const {
   const auto index = 2 * term.buffer + chunk % 2;
   return row_major(term_buffers_ + index * term_buffer_bytes_, like.type, like.extents,
-                   MemorySpace::host);
+                   space_of_messages(like));
 }
 
 std::int64_t PhaseRun::packed_bytes() const {
   std::int64_t bytes = 0;
   for (const auto& stream : outgoing_)
-    if (stream.travels_in_messages() && stream.is_packed()) bytes += stream.array.bytes();
+    if (is_packed_message(stream)) bytes += stream.array.bytes();
   return bytes;
 }
 
@@ -193,10 +203,10 @@ void PhaseRun::send_streams(const Execution& execution) {
     if (message.data == chunk.data) continue;
     if (chunk.space == MemorySpace::host) packed += message.bytes;
     if (!run(execution, stream->prepared, chunk.data, message.data, stores))
-      jobs_.push_back({chunk, in_slot(message.data, chunk), stores});
+      jobs_.push_back({chunk, in_slot(message.data, chunk, outgoing_pool_.space), stores});
   }
   copy(execution, jobs_);
-  finish_host(execution);
+  finish_copies(execution);
 }
 
 void PhaseRun::complete(const Execution& execution, std::span<const std::size_t> ids) {
@@ -206,7 +216,7 @@ void PhaseRun::complete(const Execution& execution, std::span<const std::size_t>
     free_flights_.push_back(id);
   }
   copy(execution, jobs_);
-  finish_host(execution);
+  finish_copies(execution);
 }
 
 void PhaseRun::land(const Execution& execution, const Flight& flight) {
@@ -229,7 +239,7 @@ void PhaseRun::land(const Execution& execution, const Flight& flight) {
 void PhaseRun::unpack(const Execution& execution, Stream& stream, const Flight& flight) {
   const auto chunk = chunk_of(stream.array, stream.cut, flight.chunk);
   if (!run(execution, stream.prepared, flight.buffer, chunk.data, stream.stores))
-    jobs_.push_back({in_slot(flight.buffer, chunk), chunk, stream.stores});
+    jobs_.push_back({in_slot(flight.buffer, chunk, incoming_pool_.space), chunk, stream.stores});
 }
 
 }  // namespace tessera::detail

@@ -189,7 +189,9 @@ void PhaseRun::begin(Scratch& scratch) {
                   std::ranges::any_of(outgoing_, &Stream::travels_in_messages) ||
                   std::ranges::any_of(incoming_, &Stream::travels_in_messages);
   if (has_messages_) {
-    make_buffers();
+    make_pool(outgoing_, outgoing_pool_, scratch.outgoing);
+    make_pool(incoming_, incoming_pool_, scratch.incoming);
+    make_term_buffers();
     choose_stores();
   }
   prepare_copies();
@@ -205,7 +207,7 @@ void PhaseRun::prepare_copies() {
   const auto is_on_host = [](const ArrayRef& array) { return array.space == MemorySpace::host; };
   const auto is_to_prepare = [&](const Stream& stream) {
     return !stream.prepared && stream.cut.chunks() == 1 && is_on_host(stream.array) &&
-           stream.is_packed();
+           (!stream.travels_in_messages() || is_packed_message(stream));
   };
   for (auto& stream : outgoing_)
     if (is_to_prepare(stream))

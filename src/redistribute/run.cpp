@@ -43,8 +43,8 @@ std::vector<PhaseRun>& home_of_phases(std::span<const BoundPlan> plans, Scratch&
 
 Peers peers_of(const Group& group, ElementType type) {
   const auto& state = group.communicator.state();
-  if (!state.window || !fits_window(type, state)) return {group.ranks, {}};
-  return {group.ranks, state.lanes};
+  if (!state.window || !fits_window(type, state)) return {group.ranks, {}, state.staging};
+  return {group.ranks, state.lanes, state.staging};
 }
 
 Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Group& group,
@@ -56,11 +56,12 @@ Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Gro
       operation_(operation),
       home_(home_of_phases(plans, scratch)),
       phases_(std::exchange(home_, {})),
-      peers_{group.ranks, {}} {
-  const bool touches_host = std::ranges::any_of(plans_, [](const BoundPlan& bound) {
-    return bound.source.space == MemorySpace::host || bound.destination.space == MemorySpace::host;
+      peers_{group.ranks, {}, group.communicator.state().staging} {
+  const bool is_read_by_others = std::ranges::any_of(plans_, [&](const BoundPlan& bound) {
+    return peers_.staging == Staging::nothing || bound.source.space == MemorySpace::host ||
+           bound.destination.space == MemorySpace::host;
   });
-  if (!execution_.is_given() || touches_host)
+  if (!execution_.is_given() || is_read_by_others)
     execution_.fence("tessera::redistribute: before reading the source");
   scratch_.hand_over(execution_);
   scratch_.under_way.clear();

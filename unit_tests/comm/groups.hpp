@@ -15,6 +15,13 @@ inline Communicator world() {
   return Communicator::duplicate_of(MPI_COMM_WORLD);
 }
 
+/// For the caller to free.
+inline MPI_Comm duplicate_world() {
+  MPI_Comm result = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &result);
+  return result;
+}
+
 /// Rank lists over `size` ranks: for each length the first ranks, in order, backwards and turned;
 /// the odd ones; all by parity.
 inline std::vector<std::vector<int>> rank_lists(int size) {

@@ -12,11 +12,13 @@
 #include <tessera/comm/detail/node_map.hpp>
 #include <tessera/error/error.hpp>
 
+#include "../support/variable.hpp"
 #include "groups.hpp"
 
 namespace {
 
 using namespace tessera;
+using test::duplicate_world;
 using test::world;
 
 std::string parse_error(const char* text, int world_size) {
@@ -28,30 +30,6 @@ std::string parse_error(const char* text, int world_size) {
     return error.what();
   }
   return "no exception";
-}
-
-/// Sets TESSERA_NODES while it lives.
-class NodesVariable {
- public:
-  explicit NodesVariable(const std::string& value) {
-    if (const char* old = std::getenv("TESSERA_NODES")) old_ = old;
-    setenv("TESSERA_NODES", value.c_str(), 1);
-  }
-  ~NodesVariable() {
-    if (old_.empty())
-      unsetenv("TESSERA_NODES");
-    else
-      setenv("TESSERA_NODES", old_.c_str(), 1);
-  }
-
- private:
-  std::string old_;
-};
-
-MPI_Comm duplicate_world() {
-  MPI_Comm result = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &result);
-  return result;
 }
 
 TEST(NodeMap, numbers_nodes_in_order_of_their_first_rank) {
@@ -68,7 +46,7 @@ TEST(NodeMap, of_no_ranks_has_no_nodes) {
 }
 
 TEST(NodeMap, finds_ranks_that_share_memory) {
-  const NodesVariable variable("");
+  const test::Variable variable("TESSERA_NODES", "");
   auto user = duplicate_world();
   const auto communicator = Communicator::duplicate_of(user);
 
@@ -116,7 +94,7 @@ TEST(NodeMap, rejects_a_list_that_is_too_short) {
 
 TEST(NodeMap, takes_the_variable_of_rank_0) {
   const int rank = world().rank();
-  const NodesVariable variable(rank == 0 ? "0,1,0,1,0,1,0,1" : "malformed");
+  const test::Variable variable("TESSERA_NODES", rank == 0 ? "0,1,0,1,0,1,0,1" : "malformed");
   auto user = duplicate_world();
 
   const auto communicator = Communicator::duplicate_of(user);
@@ -127,7 +105,7 @@ TEST(NodeMap, takes_the_variable_of_rank_0) {
 }
 
 TEST(NodeMap, of_a_sub_communicator_agrees_with_that_of_comm_world) {
-  const NodesVariable variable("0,0,1,1,2,2,3,3");
+  const test::Variable variable("TESSERA_NODES", "0,0,1,1,2,2,3,3");
   const int n = world().size();
   const int reversed = n - 1 - world().rank();
   MPI_Comm user = MPI_COMM_NULL;
@@ -144,7 +122,7 @@ TEST(NodeMap, of_a_sub_communicator_agrees_with_that_of_comm_world) {
 TEST(NodeMap, throws_on_every_rank_for_a_malformed_variable_and_works_afterwards) {
   auto user = duplicate_world();
   {
-    const NodesVariable variable(world().rank() == 0 ? "0:1" : "each");
+    const test::Variable variable("TESSERA_NODES", world().rank() == 0 ? "0:1" : "each");
     EXPECT_THROW(Communicator::duplicate_of(user), InvalidArgument);
   }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <mpi.h>
@@ -13,6 +14,7 @@
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/node_window.hpp>
+#include <tessera/comm/detail/staging.hpp>
 #include <tessera/comm/exchange.hpp>
 
 namespace tessera {
@@ -34,6 +36,8 @@ struct Communicator::State {
   std::shared_ptr<detail::MappedWindow> window;  ///< of this node; null where there is none
   std::vector<int> lanes;  ///< by rank: its position in the window, -1 on other nodes; or empty
   std::vector<std::vector<detail::Transfer>> spare_transfers;  ///< for exchanges to come
+  detail::Staging staging = detail::Staging::device_memory;    ///< the same on all ranks
+  std::string staging_source;                                  ///< what has decided it
   std::int64_t smallest_slot = 0;  ///< bytes, of the windows of all nodes; 0 if there is none
 };
 

@@ -47,8 +47,9 @@ ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box);
 /// A chunk of an array that has the shape of the cut.
 ArrayRef chunk_of(const ArrayRef& array, const Cut& cut, std::int64_t index);
 
-/// A chunk as it lies in a slot of the window.
-ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk);
+/// A chunk as it lies in a slot of the window, or in a message.
+ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk,
+                 MemorySpace space = MemorySpace::host);
 
 /// Where a phase puts its result on this rank: the last one into the destination, as does the one
 /// before it where the last one leaves it there; others to `free`, which moves on.

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include <tessera/comm/detail/staging.hpp>
 #include <tessera/comm/detail/store_choice.hpp>
 #include <tessera/comm/detail/window.hpp>
 #include <tessera/comm/exchange.hpp>
@@ -22,6 +23,7 @@
 namespace tessera::detail {
 
 struct Scratch;
+class ScratchBuffer;
 class PhaseRun;
 
 /// Bytes that travel between this rank and `peer` (a mesh rank).
@@ -37,6 +39,7 @@ struct Message {
 struct Peers {
   std::span<const int> ranks;  ///< of the communicator, by mesh rank
   std::span<const int> lanes;  ///< by rank of the communicator, -1 for messages; empty: all of them
+  Staging staging = Staging::device_memory;  ///< of messages
 
   int lane(int mesh_rank) const {
     return lanes.empty() ? -1 : lanes[static_cast<std::size_t>(rank(mesh_rank))];
@@ -124,8 +127,6 @@ class PhaseRun {
     std::int64_t done = 0;                      ///< chunks
 
     bool travels_in_messages() const { return lane < 0; }
-    /// Not so the message that is the array's own memory.
-    bool is_packed() const;
     /// One chunk was published or taken.
     void pass() {
       ++next;
@@ -184,6 +185,7 @@ class PhaseRun {
   };
   /// Memory for messages under way in one direction.
   struct Pool {
+    MemorySpace space = MemorySpace::host;
     std::vector<std::byte*> free;
     int under_way = 0;  ///< messages, with memory of the pool or without
   };
@@ -197,9 +199,14 @@ class PhaseRun {
     return std::span(terms_).subspan(reduction.first_term, reduction.terms);
   }
 
+  bool is_message_as_it_is(const ArrayRef& array) const;
+  /// Not so the message that is the array's own memory, nor what travels through the window.
+  bool is_packed_message(const Stream& stream) const;
+  MemorySpace space_of_messages(const ArrayRef& array) const;
+  void finish_copies(const Execution& execution) const;
   void rewind();
-  std::int64_t most_buffers(const std::vector<Stream>& streams) const;
-  void make_buffers();
+  void make_pool(const std::vector<Stream>& streams, Pool& pool, ScratchBuffer& memory);
+  void make_term_buffers();
   std::int64_t packed_bytes() const;
   static Stream* next_in_turn(std::vector<Stream>& streams, Turns& turns);
   std::size_t add_flight(const Flight& flight);

@@ -13,13 +13,14 @@
 
 namespace tessera::detail {
 
-/// Reusable memory that only grows. What was in it is lost when it does.
+/// Reusable memory that only grows; on the host a device reads and writes it directly. What was in
+/// it is lost when it grows.
 class ScratchBuffer {
  public:
   std::byte* reserve(std::int64_t bytes, MemorySpace space);
 
  private:
-  using HostBytes = Kokkos::View<std::byte*, Kokkos::HostSpace>;
+  using HostBytes = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
   using DeviceBytes = Kokkos::View<std::byte*, Kokkos::DefaultExecutionSpace::memory_space>;
 
   ViewHolder<HostBytes> host_;
@@ -34,8 +35,10 @@ struct UnderWay {
 
 /// What one execution of a plan needs besides source and destination.
 struct Scratch {
-  ScratchBuffer messages;             ///< packed blocks, on the host
-  ScratchBuffer terms;                ///< of reductions, in another space than their results
+  ScratchBuffer outgoing;             ///< packed blocks
+  ScratchBuffer incoming;             ///< and those to unpack
+  ScratchBuffer arriving_terms;       ///< of reductions, as messages
+  ScratchBuffer moved_terms;          ///< to the space of their results
   ScratchBuffer intermediate[2];      ///< pieces between two phases, in turn
   std::vector<PhaseRun> phases;       ///< where the plans keep none
   std::vector<ArrayRef> pieces;       ///< by plan, before the phase under way

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <tessera/comm/communicator.hpp>
+
+namespace tessera::detail {
+
+/// MPI, nodes, windows, staging and agreement, in lines that begin with two spaces. Local.
+std::string description(const Communicator& communicator);
+
+}  // namespace tessera::detail

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <tessera/comm/communicator.hpp>
+
+namespace tessera::detail {
+
+/// What travels through the library's own (pinned) host memory on its way to MPI and from it.
+enum class Staging : std::uint8_t {
+  nothing,        ///< MPI reads and writes device memory itself
+  device_memory,  ///< but not host memory
+  all_memory,  ///< as if MPI could read no memory of the user's: to test the way without a device
+};
+
+/// The processors whose memory messages may lie in.
+enum class DeviceKind : std::uint8_t { none, cuda, hip };
+
+/// Whether MPI says that it takes pointers to device memory, and how it says so.
+struct GpuAwareness {
+  bool is_aware;
+  std::string source;
+};
+
+/// As this process sees it: the first that answers of MPIX_GPU_query_support (MPICH),
+/// MPIX_Query_cuda_support or MPIX_Query_rocm_support (Open MPI and others), and Cray MPICH's
+/// variable MPICH_GPU_SUPPORT_ENABLED together with its library for such memory.
+GpuAwareness ask_mpi(DeviceKind kind);
+
+/// Fills in what is staged: as TESSERA_GPU_AWARE_MPI says (that of rank 0: 0, 1 or stage_all), else
+/// device memory unless all ranks' MPI says that it takes it. Collective over the duplicate.
+///
+/// Errors: InvalidArgument for another value, on every rank.
+void learn_staging(const Communicator& communicator);
+
+}  // namespace tessera::detail

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include <dlfcn.h>
+#include <mpi.h>
+#if defined(__linux__)
+#include <link.h>
+#endif
+
+#include <fmt/format.h>
+
+#include <tessera/comm/collectives.hpp>
+#include <tessera/comm/detail/environment.hpp>
+#include <tessera/comm/detail/staging.hpp>
+#include <tessera/comm/detail/state.hpp>
+#include <tessera/error/error.hpp>
+
+namespace tessera::detail {
+namespace {
+
+constexpr auto operation = "tessera::Communicator::duplicate_of";
+constexpr auto variable = "TESSERA_GPU_AWARE_MPI";
+
+#if defined(TESSERA_DEVICE_CUDA)
+constexpr auto device_kind = DeviceKind::cuda;
+#elif defined(TESSERA_DEVICE_HIP)
+constexpr auto device_kind = DeviceKind::hip;
+#else
+constexpr auto device_kind = DeviceKind::none;
+#endif
+
+/// A function of the MPI library that not every one has; null where it has not.
+template <class Function>
+Function* find(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+std::optional<GpuAwareness> ask_mpich(DeviceKind kind) {
+  constexpr auto name = "MPIX_GPU_query_support";
+  constexpr int cuda = 0;
+  constexpr int hip = 2;
+  auto* const query = find<int(int, int*)>(name);
+  int is_aware = 0;
+  if (query == nullptr || query(kind == DeviceKind::hip ? hip : cuda, &is_aware) != MPI_SUCCESS)
+    return {};
+  return GpuAwareness{is_aware != 0, name};
+}
+
+std::optional<GpuAwareness> ask_open_mpi(DeviceKind kind) {
+  const auto* name =
+      kind == DeviceKind::hip ? "MPIX_Query_rocm_support" : "MPIX_Query_cuda_support";
+  auto* const query = find<int()>(name);
+  if (query == nullptr) return {};
+  return GpuAwareness{query() != 0, name};
+}
+
+bool is_loaded([[maybe_unused]] const char* library) {
+#if defined(__linux__)
+  const auto find_name = [](dl_phdr_info* info, std::size_t, void* wanted) {
+    return std::strstr(info->dlpi_name, static_cast<const char*>(wanted)) != nullptr ? 1 : 0;
+  };
+  return dl_iterate_phdr(find_name, const_cast<char*>(library)) != 0;
+#else
+  return false;
+#endif
+}
+
+std::optional<GpuAwareness> ask_cray(DeviceKind kind) {
+  const char* const enabled = std::getenv("MPICH_GPU_SUPPORT_ENABLED");
+  const auto* library = kind == DeviceKind::hip ? "libmpi_gtl_hsa" : "libmpi_gtl_cuda";
+  if (enabled == nullptr || std::string_view(enabled) != "1" || !is_loaded(library)) return {};
+  return GpuAwareness{true, fmt::format("MPICH_GPU_SUPPORT_ENABLED and {}", library)};
+}
+
+std::optional<Staging> parse_staging(const std::string& text) {
+  if (text.empty()) return {};
+  if (text == "0") return Staging::device_memory;
+  if (text == "1") return Staging::nothing;
+  require(text == "stage_all", [&] {
+    return fmt::format("{}: expected 0, 1 or stage_all, got \"{}\"", variable, text);
+  });
+  return Staging::all_memory;
+}
+
+}  // namespace
+
+GpuAwareness ask_mpi(DeviceKind kind) {
+  if (kind == DeviceKind::none) return {false, "no device in this build"};
+  for (auto* const ask : {ask_cray, ask_mpich, ask_open_mpi})
+    if (auto answer = ask(kind)) return *std::move(answer);
+  return {false, "MPI does not say"};
+}
+
+void learn_staging(const Communicator& communicator) {
+  auto& state = communicator.state();
+  const auto group = all_ranks(communicator);
+  if (const auto wanted = parse_staging(variable_of_first(group, variable))) {
+    state.staging = *wanted;
+    state.staging_source = variable;
+    return;
+  }
+  auto mine = ask_mpi(device_kind);
+  const int is_aware = mine.is_aware ? 1 : 0;
+  const auto all = all_gather_value(group, is_aware, TraceKind::metadata, operation);
+  const auto unaware = std::ranges::find(all, 0);
+  state.staging = unaware == all.end() ? Staging::nothing : Staging::device_memory;
+  state.staging_source = std::move(mine.source);
+  if (mine.is_aware && unaware != all.end())
+    state.staging_source = fmt::format("not so on rank {}", unaware - all.begin());
+}
+
+}  // namespace tessera::detail

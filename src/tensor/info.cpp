@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <Kokkos_Core.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <tessera/comm/detail/description.hpp>
+#include <tessera/tensor/detail/launch.hpp>
+#include <tessera/tensor/info.hpp>
+
+namespace tessera {
+namespace {
+
+std::string position_of(const DeviceMesh& mesh) {
+  if (!mesh.coordinate()) return "this rank is not on it";
+  return fmt::format("this is mesh rank {}, ({})", mesh.rank(),
+                     fmt::join(*mesh.coordinate(), ", "));
+}
+
+std::string device_of() {
+  if (!detail::has_device) return "no device";
+  return fmt::format("device by {}", Kokkos::DefaultExecutionSpace::name());
+}
+
+}  // namespace
+
+std::string info(const DeviceMesh& mesh) {
+  constexpr int major = KOKKOS_VERSION / 10000;
+  constexpr int minor = KOKKOS_VERSION / 100 % 100;
+  constexpr int patch = KOKKOS_VERSION % 100;
+  const auto host = Kokkos::DefaultHostExecutionSpace();
+  return fmt::format(
+      "Tessera {} on mesh {} of {} ranks; {}\n"
+      "  Kokkos {}.{}.{}: host by {}, {} threads; {}\n"
+      "{}",
+      TESSERA_VERSION, to_string(mesh), mesh.size(), position_of(mesh), major, minor, patch,
+      host.name(), host.concurrency(), device_of(), detail::description(mesh.communicator()));
+}
+
+}  // namespace tessera
