@@ -25,6 +25,8 @@ struct DeviceMesh::State {
   std::map<std::vector<int>, DeviceMesh> subs;
   std::map<std::pair<std::vector<int>, std::string>, DeviceMesh> flats;
   std::map<std::type_index, std::shared_ptr<void>> attachments;
+  std::optional<Extents> ranks_per_node;  ///< once it was asked for
+  std::shared_ptr<DeviceMesh> on_node;
 };
 
 DeviceMesh::DeviceMesh(Communicator communicator, MeshLayout layout) {
@@ -36,6 +38,8 @@ DeviceMesh::DeviceMesh(Communicator communicator, MeshLayout layout) {
                                          rank,
                                          std::move(coordinate),
                                          nullptr,
+                                         {},
+                                         {},
                                          {},
                                          {},
                                          {}});
@@ -198,6 +202,34 @@ DeviceMesh DeviceMesh::flatten(const MeshDims& mesh_dims, std::string dim_name) 
   if (found != state().flats.end()) return found->second;
   const DeviceMesh flat(communicator(), sub(mesh_dims).layout().flattened(key.second));
   return state_->flats.emplace(key, flat).first->second;
+}
+
+const Extents& DeviceMesh::ranks_per_node() const {
+  auto& found = state().ranks_per_node;
+  if (!found) {
+    const auto blocks = tessera::ranks_per_node(layout(), communicator().node_map().node);
+    const bool is_on_one_node = blocks == shape() || ndim() > max_tensor_dims;
+    state_->ranks_per_node = is_on_one_node ? Extents() : Extents(blocks);
+  }
+  return *found;
+}
+
+DeviceMesh DeviceMesh::on_node() const {
+  if (ranks_per_node().empty()) return *this;
+  if (!state().on_node) {
+    const std::vector<int> shape(ranks_per_node().begin(), ranks_per_node().end());
+    const auto through = coordinate().value_or(std::vector<int>(shape.size(), 0));
+    const MeshLayout positions(shape);
+    std::vector<int> ranks;
+    for (int position = 0; position < positions.size(); ++position) {
+      auto place = positions.coordinate(position);
+      for (std::size_t d = 0; d < place.size(); ++d) place[d] += through[d] / shape[d] * shape[d];
+      ranks.push_back(layout().ranks()[static_cast<std::size_t>(layout().mesh_rank(place))]);
+    }
+    state_->on_node = std::make_shared<DeviceMesh>(
+        DeviceMesh(communicator(), MeshLayout::from_ranks(std::move(ranks), shape, dim_names())));
+  }
+  return *state().on_node;
 }
 
 Group DeviceMesh::group() const {

@@ -173,6 +173,30 @@ MeshLayout MeshLayout::flattened(std::string dim_name) const {
   return from_ranks(ranks(), {size()}, {std::move(dim_name)});
 }
 
+MeshLayout MeshLayout::reshaped(std::vector<int> shape) const {
+  return from_ranks(ranks(), std::move(shape));
+}
+
+std::vector<int> ranks_per_node(const MeshLayout& layout, std::span<const int> node) {
+  const auto node_of = [&](int mesh_rank) {
+    return node[static_cast<std::size_t>(layout.ranks()[static_cast<std::size_t>(mesh_rank)])];
+  };
+  std::vector<int> result;
+  int stride = layout.size();
+  for (const int size : layout.shape()) {
+    stride /= size;
+    const auto is_on_one_node = [&](int block) {
+      for (int rank = 0; rank < layout.size(); ++rank)
+        if (node_of(rank) != node_of(rank - rank / stride % size % block * stride)) return false;
+      return true;
+    };
+    int block = size;
+    while (size % block != 0 || !is_on_one_node(block)) --block;
+    result.push_back(block);
+  }
+  return result;
+}
+
 bool operator==(const MeshLayout& a, const MeshLayout& b) {
   return a.data_ == b.data_ ||
          (a.hash() == b.hash() && a.shape() == b.shape() && a.ranks() == b.ranks());

@@ -79,8 +79,11 @@ Placements::Placements(std::vector<Placement> placements, std::vector<int> split
 }
 
 int Placements::split_position(int mesh_dim) const {
-  const auto d = static_cast<std::size_t>(mesh_dim);
-  return split_positions_.empty() ? default_positions(placements_)[d] : split_positions_[d];
+  return split_positions()[static_cast<std::size_t>(mesh_dim)];
+}
+
+std::vector<int> Placements::split_positions() const {
+  return split_positions_.empty() ? default_positions(placements_) : split_positions_;
 }
 
 std::vector<int> Placements::split_order(int tensor_dim) const {

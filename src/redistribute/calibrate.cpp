@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <tessera/comm/detail/clock.hpp>
+#include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/calibrate.hpp>
+#include <tessera/redistribute/detail/node_grid.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 
 namespace tessera {
@@ -13,8 +17,32 @@ namespace {
 
 constexpr auto label = "tessera::calibrate";
 using Bytes = Kokkos::View<double*, Kokkos::HostSpace>;
+constexpr double least = 1e-12;
 
-/// Seconds of the fastest of some executions, those of the slowest rank.
+/// Seconds of the fastest of some calls on this rank, begun together.
+template <class Call>
+double fastest(const DeviceMesh& mesh, int repetitions, const Call& call) {
+  double result = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < repetitions; ++i) {
+    barrier(mesh.group(), TraceKind::metadata, label);
+    const double start = detail::seconds();
+    call();
+    result = std::min(result, detail::seconds() - start);
+  }
+  return result;
+}
+
+/// Of each number that of the rank where it is largest.
+CostModel slowest(const DeviceMesh& mesh, CostModel model) {
+  const auto all = all_gather_value(mesh.group(), model, TraceKind::metadata, label);
+  for (const auto member : {&CostModel::seconds_per_message, &CostModel::seconds_per_byte,
+                            &CostModel::seconds_per_reduced_byte,
+                            &CostModel::seconds_per_far_message, &CostModel::seconds_per_node_byte})
+    for (const auto& other : all) model.*member = std::max(model.*member, other.*member);
+  return model;
+}
+
+/// Seconds of the fastest of some executions on this rank.
 double seconds_of(const DeviceMesh& mesh, Placement from, Placement to, const Extents& shape,
                   int repetitions) {
   const auto all = [&](Placement placement) {
@@ -33,27 +61,72 @@ double seconds_of(const DeviceMesh& mesh, Placement from, Placement to, const Ex
     auto result = array_ref(data);
     return row_major(result.data, result.type, shape, result.space);
   };
-  double fastest = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < repetitions; ++i) {
-    barrier(mesh.group(), TraceKind::metadata, label);
-    const double start = detail::seconds();
+  return fastest(mesh, repetitions, [&] {
     redistributor.execute(Execution(), array(source_data, source_shape),
                           array(target_data, target_shape), label);
-    fastest = std::min(fastest, detail::seconds() - start);
-  }
-  const auto each = all_gather_value(mesh.group(), fastest, TraceKind::metadata, label);
-  return *std::ranges::max_element(each);
+  });
 }
 
-}  // namespace
+/// The least number so that no rank is on the node of the one that comes so many after it; 0 if
+/// there is none.
+int far_shift(const DeviceMesh& mesh, const detail::NodeGrid& nodes) {
+  for (int shift = 1; shift < mesh.size(); ++shift) {
+    bool are_far = true;
+    for (int rank = 0; are_far && rank < mesh.size(); ++rank)
+      are_far = !nodes.are_near(rank, (rank + shift) % mesh.size());
+    if (are_far) return shift;
+  }
+  return 0;
+}
 
-CostModel calibrate(const DeviceMesh& mesh) {
-  CostModel model;
-  if (!mesh.coordinate() || mesh.size() == 1) return model;
+/// Seconds in which every rank sends so many messages to the rank `shift` after it.
+double seconds_of_messages(const DeviceMesh& mesh, int shift, std::size_t messages,
+                           std::int64_t bytes) {
+  constexpr int repetitions = 5;
+  const auto group = mesh.group();
+  const auto rank_at = [&](int position) {
+    return group.ranks[static_cast<std::size_t>(position % group.size())];
+  };
+  const int next = rank_at(mesh.rank() + shift);
+  const int previous = rank_at(mesh.rank() + mesh.size() - shift);
+  const auto size = messages * static_cast<std::size_t>(bytes);
+  std::vector<std::byte> outgoing(size);
+  std::vector<std::byte> incoming(size);
+  return fastest(mesh, repetitions, [&] {
+    collectively(mesh.calls(), "calibrate", [&](Operation& operation) {
+      operation.agree(messages, [] { return std::string("calibrate"); });
+      Exchange exchange(mesh.communicator(), TraceKind::metadata, label, mesh.size());
+      for (std::size_t i = 0; i < messages; ++i)
+        exchange.receive(&incoming[i * static_cast<std::size_t>(bytes)], bytes, previous);
+      for (std::size_t i = 0; i < messages; ++i)
+        exchange.send(&outgoing[i * static_cast<std::size_t>(bytes)], bytes, next);
+      exchange.wait();
+      exchange.finish();
+    });
+  });
+}
+
+/// What comes from other nodes, all ranks of each receiving at once.
+void measure_between_nodes(const DeviceMesh& mesh, CostModel& model) {
+  constexpr std::size_t tiny_messages = 64;
+  constexpr std::size_t large_messages = 8;
+  constexpr std::int64_t large_bytes = 512 << 10;
+  const detail::NodeGrid nodes(mesh.layout(), mesh.ranks_per_node(), label);
+  const int shift = far_shift(mesh, nodes);
+  if (shift == 0) return;
+  const double tiny = seconds_of_messages(mesh, shift, tiny_messages, 8);
+  const double large = seconds_of_messages(mesh, shift, large_messages, large_bytes);
+  model.seconds_per_far_message = std::max(least, tiny / tiny_messages);
+  const double seconds_per_byte =
+      (large - large_messages * model.seconds_per_far_message) / (large_messages * large_bytes);
+  model.seconds_per_node_byte = std::max(least, seconds_per_byte / nodes.ranks_per_node());
+}
+
+/// On one node.
+void measure_near(const DeviceMesh& mesh, CostModel& model) {
   constexpr std::int64_t rows = 256;
   constexpr std::int64_t columns = 2048;
   constexpr double piece_bytes = rows * columns * sizeof(double);
-  constexpr double least = 1e-12;
   constexpr int repetitions = 5;
   const std::int64_t n = mesh.size();
   const auto ranks = static_cast<double>(n);
@@ -66,6 +139,17 @@ CostModel calibrate(const DeviceMesh& mesh) {
   model.seconds_per_byte = std::max(least, (moved - tiny) / received);
   model.seconds_per_reduced_byte =
       std::max(least, (reduced - tiny) / piece_bytes - model.seconds_per_byte);
+}
+
+}  // namespace
+
+CostModel calibrate(const DeviceMesh& mesh) {
+  CostModel model;
+  if (!mesh.coordinate() || mesh.size() == 1) return model;
+  const auto node = mesh.on_node();
+  if (node.size() > 1) measure_near(node, model);
+  if (!mesh.ranks_per_node().empty()) measure_between_nodes(mesh, model);
+  model = slowest(mesh, model);
   detail::set_cost_model(mesh, model);
   return model;
 }

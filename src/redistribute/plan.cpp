@@ -9,7 +9,9 @@
 #include <tessera/extents/hash.hpp>
 #include <tessera/placement/can_reduce.hpp>
 #include <tessera/redistribute/detail/cells.hpp>
+#include <tessera/redistribute/detail/hop_load.hpp>
 #include <tessera/redistribute/detail/planner.hpp>
+#include <tessera/redistribute/detail/specs.hpp>
 #include <tessera/redistribute/plan.hpp>
 
 namespace tessera {
@@ -94,24 +96,27 @@ void finish(RedistributePlan::Data& data) {
 /// Blocks and pieces of one rank, on one mesh or two.
 class RankView {
  public:
-  RankView(const RedistributePlan::Data& data, int rank) : data_(data), rank_(rank) {
-    if (!data.pair) coordinate_ = data.source.layout().coordinate(rank);
-  }
+  RankView(const RedistributePlan::Data& data, int rank) : data_(data), rank_(rank) {}
   Box piece(const DTensorSpec& spec) const {
-    return data_.pair ? data_.pair->piece(spec, rank_) : spec.piece(coordinate_);
+    return data_.pair ? data_.pair->piece(spec, rank_) : spec.piece(coordinate_on(spec));
   }
   std::vector<Block> to_send(const detail::Hop& hop) const {
-    return data_.pair ? blocks_to_send(hop, *data_.pair, rank_) : blocks_to_send(hop, coordinate_);
+    return data_.pair ? blocks_to_send(hop, *data_.pair, rank_)
+                      : blocks_to_send(hop, coordinate_on(hop.from));
   }
   std::vector<Block> to_receive(const detail::Hop& hop) const {
     return data_.pair ? blocks_to_receive(hop, *data_.pair, rank_)
-                      : blocks_to_receive(hop, coordinate_);
+                      : blocks_to_receive(hop, coordinate_on(hop.from));
   }
 
  private:
+  /// Hops may be on a finer grid of the same ranks.
+  std::vector<int> coordinate_on(const DTensorSpec& spec) const {
+    return spec.layout().coordinate(rank_);
+  }
+
   const RedistributePlan::Data& data_;
   int rank_;
-  std::vector<int> coordinate_;
 };
 
 }  // namespace
@@ -129,9 +134,10 @@ std::uint64_t detail::hash_of(const RedistributeOptions& options) {
                            static_cast<std::uint64_t>(options.extra_memory));
   const auto& model = options.cost_model;
   for (const double seconds :
-       {model.seconds_per_message, model.seconds_per_byte, model.seconds_per_reduced_byte})
+       {model.seconds_per_message, model.seconds_per_byte, model.seconds_per_reduced_byte,
+        model.seconds_per_far_message, model.seconds_per_node_byte})
     hash = hash_combine(hash, std::bit_cast<std::uint64_t>(seconds));
-  return hash;
+  return hash_range(hash, options.ranks_per_node);
 }
 
 RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
@@ -147,7 +153,10 @@ RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target,
   auto data = started(source, target, type, options);
   data->partial_target = partial_target_of(source, target, dims);
   const auto goal = detail::reached(source, target, dims);
-  data->steps = detail::planned_steps(source, goal, dims, type, options);
+  if (!options.ranks_per_node.empty())
+    data->nodes =
+        std::make_shared<detail::NodeGrid>(source.layout(), options.ranks_per_node, function);
+  data->steps = detail::planned_steps(source, goal, dims, type, options, data->nodes.get());
   finish(*data);
   return RedistributePlan(std::move(data));
 }
@@ -236,23 +245,19 @@ std::vector<Step> RedistributePlan::steps(int mesh_rank) const {
 
 PlanCost RedistributePlan::cost() const {
   PlanCost cost;
-  const auto& model = data_->options.cost_model;
+  const auto* nodes = data_->nodes.get();
   for (const auto& step : data_->steps) {
     if (!step.communicates) continue;
     for (const auto& hop : step.hops) {
-      const auto bytes =
-          static_cast<std::int64_t>(detail::largest_piece_bytes(hop.to, data_->type));
-      const int terms = hop.terms();
-      const bool reduces = !hop.term_dims.empty();
-      cost.bytes_received += bytes * (reduces ? terms - 1 : 1);
-      cost.bytes_reduced += reduces ? bytes * terms : 0;
-      const int self = hop.is_on_one_mesh() ? 1 : 0;
-      cost.messages_received += reduces ? terms - 1 : detail::most_peers(hop) - self;
+      const auto load = detail::load_of(hop, data_->type, nodes);
+      cost.far_bytes_received += static_cast<std::int64_t>(load.far_bytes);
+      cost.bytes_received += static_cast<std::int64_t>(load.near_bytes + load.far_bytes);
+      cost.bytes_reduced += static_cast<std::int64_t>(load.reduced_bytes);
+      cost.far_messages_received += static_cast<std::int64_t>(load.far_messages);
+      cost.messages_received += static_cast<std::int64_t>(load.near_messages + load.far_messages);
+      cost.seconds += detail::seconds_of(load, data_->options.cost_model);
     }
   }
-  cost.seconds = static_cast<double>(cost.bytes_received) * model.seconds_per_byte +
-                 static_cast<double>(cost.bytes_reduced) * model.seconds_per_reduced_byte +
-                 static_cast<double>(cost.messages_received) * model.seconds_per_message;
   const auto buffers = data_->messages.buffers * data_->messages.bytes;
   // From one mesh to another, a rank may send more than any receives.
   cost.extra_memory = data_->pair ? buffers : std::min(buffers, 2 * cost.bytes_received);
@@ -290,6 +295,17 @@ Received most_received(const RedistributePlan& plan, const RedistributePlan::Dat
 
 }  // namespace
 
+namespace {
+
+/// Where it is not that of the plan.
+std::string grid_of(const detail::Hop& hop, const RedistributePlan::Data& data) {
+  const auto& layout = hop.from.layout();
+  const bool is_finer = data.nodes && layout.ndim() != data.source.layout().ndim();
+  return is_finer ? fmt::format("between and within nodes {}: ", to_string(layout)) : "";
+}
+
+}  // namespace
+
 std::string RedistributePlan::explain() const {
   constexpr int most_ranks_counted = 4096;
   auto text = to_string(*this) + "\n";
@@ -297,13 +313,13 @@ std::string RedistributePlan::explain() const {
     text += fmt::format("  {}{}\n", step.kind == StepKind::reduce ? "reduce" : "exchange",
                         step.communicates ? "" : " (local)");
     for (const auto& hop : step.hops)
-      text += fmt::format("    {} -> {}{}, at most {} bytes and {} peers per rank\n",
-                          to_string(hop.from.placements()), to_string(hop.to.placements()),
-                          hop.term_dims.empty()
-                              ? ""
-                              : fmt::format(", {} terms of {}", hop.terms(), to_string(hop.op)),
-                          detail::largest_piece_bytes(hop.to, data_->type),
-                          detail::most_peers(hop) - (hop.is_on_one_mesh() ? 1 : 0));
+      text += fmt::format(
+          "    {}{} -> {}{}, at most {} bytes and {} peers per rank\n", grid_of(hop, *data_),
+          to_string(hop.from.placements()), to_string(hop.to.placements()),
+          hop.term_dims.empty() ? ""
+                                : fmt::format(", {} terms of {}", hop.terms(), to_string(hop.op)),
+          detail::largest_piece_bytes(hop.to, data_->type),
+          detail::most_peers(hop) - (hop.is_on_one_mesh() ? 1 : 0));
   }
   if (data_->partial_target)
     text += fmt::format("  fill with the identity of {}\n", to_string(data_->partial_target->op));
@@ -313,6 +329,9 @@ std::string RedistributePlan::explain() const {
                         received.bytes, received.lower_bound);
   }
   const auto all = cost();
+  if (data_->nodes)
+    text += fmt::format("  from other nodes about {} bytes in {} messages per rank\n",
+                        all.far_bytes_received, all.far_messages_received);
   text +=
       fmt::format("  about {:.3g} s; at most {} bytes of messages under way, each of at most {}\n",
                   all.seconds, all.extra_memory, message_bytes());

@@ -6,7 +6,9 @@
 #include <span>
 
 #include <tessera/redistribute/detail/cells.hpp>
+#include <tessera/redistribute/detail/hop_load.hpp>
 #include <tessera/redistribute/detail/planner.hpp>
+#include <tessera/redistribute/detail/specs.hpp>
 
 namespace tessera::detail {
 
@@ -14,52 +16,11 @@ namespace {
 
 constexpr std::int64_t default_extra_memory = std::int64_t{64} << 20;
 constexpr int least_peers_for_stages = 64;
-constexpr double least_gain = 0.5;
-
-bool contains(const std::vector<int>& mesh_dims, int mesh_dim) {
-  return std::ranges::find(mesh_dims, mesh_dim) != mesh_dims.end();
-}
+constexpr double least_gain = 0.8;
 
 /// Coordinate 0 alone holds the value; the others hold the identity.
 bool keeps_on_first(ReduceOp op) {
   return op != ReduceOp::min && op != ReduceOp::max && op != ReduceOp::avg;
-}
-
-/// `spec` with `mesh_dims`, until now unsharded, splitting `tensor_dim` after all others.
-DTensorSpec split_further(const DTensorSpec& spec, int tensor_dim,
-                          const std::vector<int>& mesh_dims) {
-  const auto& placements = spec.placements();
-  std::vector<Placement> result(placements.begin(), placements.end());
-  std::vector<int> positions;
-  for (int d = 0; d < std::ssize(placements); ++d)
-    positions.push_back(placements.split_position(d));
-  auto boundaries = spec.boundaries();
-  auto& list = boundaries[at(tensor_dim)];
-  int position = static_cast<int>(spec.split(at(tensor_dim)).mesh_dims.size());
-  for (const int d : mesh_dims) {
-    result[at(d)] = Shard(tensor_dim);
-    positions[at(d)] = position++;
-    std::vector<std::int64_t> finer;
-    const int size = spec.layout().shape()[at(d)];
-    for (std::size_t i = 0; i + 1 < list.size(); ++i)
-      for (int child = 0; child < size; ++child)
-        finer.push_back(chunk({list[i], list[i + 1]}, size, child).begin);
-    if (!list.empty()) finer.push_back(list.back());
-    list = std::move(finer);
-  }
-  return DTensorSpec(spec.layout(), Placements(std::move(result), std::move(positions)),
-                     spec.shape(), std::move(boundaries), "make_plan");
-}
-
-DTensorSpec replicated_along(const DTensorSpec& spec, const std::vector<int>& mesh_dims) {
-  const auto& placements = spec.placements();
-  std::vector<Placement> result(placements.begin(), placements.end());
-  std::vector<int> positions;
-  for (int d = 0; d < std::ssize(placements); ++d)
-    positions.push_back(placements.split_position(d));
-  for (const int d : mesh_dims) result[at(d)] = Replicate();
-  return DTensorSpec(spec.layout(), Placements(std::move(result), std::move(positions)),
-                     spec.shape(), spec.boundaries(), "make_plan");
 }
 
 /// Ways to reduce: straight into the target pieces, or into shares along one tensor dim that are
@@ -69,11 +30,12 @@ struct Reduction {
   double seconds;
 };
 
-double seconds_of(const CostModel& model, int terms, double piece_bytes, double gathered_bytes,
-                  int messages) {
-  return (piece_bytes * (terms - 1) + gathered_bytes) * model.seconds_per_byte +
-         piece_bytes * terms * model.seconds_per_reduced_byte +
-         messages * model.seconds_per_message;
+/// The model for messages along these mesh dims.
+CostModel model_along(const std::vector<int>& mesh_dims, CostModel model, const NodeGrid* nodes) {
+  if (nodes == nullptr || !nodes->is_between_nodes(mesh_dims)) return model;
+  model.seconds_per_byte += nodes->ranks_per_node() * model.seconds_per_node_byte;
+  model.seconds_per_message = model.seconds_per_far_message;
+  return model;
 }
 
 /// Nothing but the reduced mesh dims changes: scatter and gather together are one all-reduce or
@@ -101,10 +63,13 @@ std::int64_t size_of(const DTensorSpec& spec) {
 
 Reduction cheapest_reduction(const DTensorSpec& source, const DTensorSpec& goal,
                              const std::vector<int>& reduced, int terms, ElementType type,
-                             const RedistributeOptions& options) {
+                             const RedistributeOptions& options, const NodeGrid* nodes) {
   const double goal_bytes = largest_piece_bytes(goal, type);
+  const auto model = model_along(reduced, options.cost_model, nodes);
   const auto seconds_for = [&](double piece_bytes, double gathered_bytes, int messages) {
-    return seconds_of(options.cost_model, terms, piece_bytes, gathered_bytes, messages);
+    return (piece_bytes * (terms - 1) + gathered_bytes) * model.seconds_per_byte +
+           piece_bytes * terms * model.seconds_per_reduced_byte +
+           messages * model.seconds_per_message;
   };
   Reduction best{{}, seconds_for(goal_bytes, 0.0, terms - 1)};
   const auto whole = replicated_along(source, reduced);
@@ -134,15 +99,6 @@ ReduceOp fold_op(ReduceOp op) {
   return op == ReduceOp::avg ? ReduceOp::sum : op;
 }
 
-/// Bytes and messages of hops one after another, on the busiest rank.
-double seconds_of(const CostModel& model, std::span<const Hop> hops, ElementType type) {
-  double seconds = 0;
-  for (const auto& hop : hops)
-    seconds += largest_piece_bytes(hop.to, type) * model.seconds_per_byte +
-               (most_peers(hop) - 1) * model.seconds_per_message;
-  return seconds;
-}
-
 /// The way of `hop` by one mesh dim after another: more bytes in all, but each rank has only the
 /// ranks along one mesh dim as peers at a time. The hop itself where it has few peers.
 std::vector<Hop> staged_hops(const Hop& hop) {
@@ -164,6 +120,45 @@ std::vector<Hop> staged_hops(const Hop& hop) {
   return result;
 }
 
+/// Ways besides the hop itself.
+std::vector<std::vector<Hop>> other_ways(const Hop& hop, const RedistributeOptions& options,
+                                         const NodeGrid* nodes) {
+  std::vector<std::vector<Hop>> ways;
+  if (!hop.first_only.empty()) return ways;
+  ways.push_back(staged_hops(hop));
+  if (nodes == nullptr || nodes->dims_within().empty()) return ways;
+  ways.push_back(by_way_of_nodes(hop, *nodes));
+  for (const int k : slowest_first(hop.to, options))
+    ways.push_back(shared_on_nodes(hop, *nodes, k));
+  return ways;
+}
+
+/// What lies between source and target respects the limit.
+bool fits(std::span<const Hop> way, ElementType type, double limit) {
+  return std::all_of(way.begin(), way.end() - 1,
+                     [&](const Hop& hop) { return largest_piece_bytes(hop.to, type) <= limit; });
+}
+
+/// The hop itself, unless another way is much cheaper.
+std::vector<Hop> cheapest_way(const Hop& hop, ElementType type, const RedistributeOptions& options,
+                              const NodeGrid* nodes, double limit) {
+  std::vector<Hop> best{hop};
+  if (!communicates(hop)) return best;
+  const auto& model = options.cost_model;
+  const auto load = load_of(hop, type, nodes);
+  double least = least_gain * seconds_of({&load, 1}, model);
+  for (auto& way : other_ways(hop, options, load.far_messages > 0 ? nodes : nullptr)) {
+    if (way.size() == 1 || !fits(way, type, limit)) continue;
+    std::vector<HopLoad> loads;
+    for (const auto& part : way) loads.push_back(load_of(part, type, nodes));
+    const double cost = seconds_of(loads, model);
+    if (cost >= least) continue;
+    least = cost;
+    best = std::move(way);
+  }
+  return best;
+}
+
 std::vector<PlannedStep> one_step_each(std::vector<Hop> hops) {
   std::vector<PlannedStep> steps;
   for (auto& hop : hops) steps.push_back({StepKind::exchange, false, {std::move(hop)}});
@@ -171,12 +166,6 @@ std::vector<PlannedStep> one_step_each(std::vector<Hop> hops) {
 }
 
 }  // namespace
-
-double largest_piece_bytes(const DTensorSpec& spec, ElementType type) {
-  double bytes = type.size;
-  for (const auto extent : spec.largest_local_shape()) bytes *= static_cast<double>(extent);
-  return bytes;
-}
 
 double memory_limit(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
                     const RedistributeOptions& options) {
@@ -220,33 +209,26 @@ DTensorSpec reached(const DTensorSpec& source, const DTensorSpec& target, const 
 
 std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& goal,
                                        const PartialDims& dims, ElementType type,
-                                       const RedistributeOptions& options) {
+                                       const RedistributeOptions& options, const NodeGrid* nodes) {
   Hop last{.from = source, .to = goal, .first_only = dims.first_only};
-  if (dims.reduced.empty()) {
-    auto stages = staged_hops(last);
-    const auto& model = options.cost_model;
-    const auto limit = memory_limit(source, goal, type, options);
-    const bool fits = std::all_of(stages.begin(), stages.end() - 1, [&](const Hop& hop) {
-      return largest_piece_bytes(hop.to, type) <= limit;
-    });
-    if (fits && seconds_of(model, stages, type) < least_gain * seconds_of(model, {&last, 1}, type))
-      return one_step_each(std::move(stages));
-    return {{StepKind::exchange, false, {std::move(last)}}};
-  }
+  const auto limit = memory_limit(source, goal, type, options);
+  if (dims.reduced.empty()) return one_step_each(cheapest_way(last, type, options, nodes, limit));
   last.term_dims = dims.reduced;
   last.op = fold_op(source.placements()[at(dims.reduced.front())].op());
   last.divisor = divisor_of(source, dims.reduced);
   const auto reduction =
-      cheapest_reduction(source, goal, dims.reduced, last.terms(), type, options);
+      cheapest_reduction(source, goal, dims.reduced, last.terms(), type, options, nodes);
   if (!reduction.shares) return {{StepKind::reduce, false, {std::move(last)}}};
   Hop scatter = last;
   scatter.to = *reduction.shares;
   scatter.first_only.clear();
-  Hop gather{.from = *reduction.shares, .to = goal, .first_only = dims.first_only};
-  if (is_one_reduction(source, goal, dims.reduced))
-    return {{StepKind::reduce, false, {std::move(scatter), std::move(gather)}}};
-  return {{StepKind::reduce, false, {std::move(scatter)}},
-          {StepKind::exchange, false, {std::move(gather)}}};
+  const Hop gather{.from = *reduction.shares, .to = goal, .first_only = dims.first_only};
+  auto way = cheapest_way(gather, type, options, nodes, limit);
+  if (is_one_reduction(source, goal, dims.reduced) && way.size() == 1)
+    return {{StepKind::reduce, false, {std::move(scatter), std::move(way.front())}}};
+  auto steps = one_step_each(std::move(way));
+  steps.insert(steps.begin(), {StepKind::reduce, false, {std::move(scatter)}});
+  return steps;
 }
 
 /// Terms are reduced in shares where a tensor dim has any: those travel, once, instead of copies.

@@ -20,12 +20,9 @@ std::string RedistributeAllCall::operator()() const {
 
 Placements reduced_placements(const Placements& placements) {
   std::vector<Placement> result(placements.begin(), placements.end());
-  std::vector<int> positions;
-  for (std::size_t d = 0; d < result.size(); ++d) {
-    positions.push_back(placements.split_position(static_cast<int>(d)));
-    if (result[d].is_partial()) result[d] = Replicate();
-  }
-  return Placements(std::move(result), std::move(positions));
+  for (auto& placement : result)
+    if (placement.is_partial()) placement = Replicate();
+  return Placements(std::move(result), placements.split_positions());
 }
 
 Placements all_replicate(const DeviceMesh& mesh) {

@@ -276,6 +276,7 @@ Found find_or_make(PlanCache& cache, const Meshes& meshes, const DTensorSpec& so
                    const DTensorSpec& target, ElementType type, RedistributeOptions options,
                    const char* function) {
   if (options.cost_model == CostModel()) options.cost_model = cache.cost_model;
+  if (options.ranks_per_node.empty()) options.ranks_per_node = meshes.source.ranks_per_node();
   const auto [begin, end] = cache.plans.equal_range(plan_hash(source, target, type, options));
   for (auto entry = begin; entry != end; ++entry)
     if (matches(entry->second.plan(), source, target, type, options)) return {entry->second, false};

@@ -16,6 +16,7 @@
 #include "../support/errors.hpp"
 #include "../support/meshes.hpp"
 #include "../support/traffic.hpp"
+#include "../support/variable.hpp"
 
 namespace tessera::test {
 namespace {
@@ -344,6 +345,34 @@ TEST(DeviceMesh, attachments_live_with_the_mesh_and_are_shared_by_its_handles) {
   EXPECT_EQ(copy.attachment<Ints>(), Ints{7});
   EXPECT_EQ(other.attachment<Ints>(), Ints{});
   EXPECT_EQ(mesh.attachment<std::string>(), "");
+}
+
+TEST(DeviceMesh, on_one_node_is_its_own_part_there) {
+  const auto mesh = mesh_of({world_size()});
+
+  EXPECT_TRUE(mesh.ranks_per_node().empty());
+  EXPECT_EQ(mesh.on_node(), mesh);
+}
+
+TEST(DeviceMesh, on_several_nodes_has_parts_of_as_many_ranks_as_follow_one_another_on_each) {
+  if (world_size() < 4) GTEST_SKIP() << "needs 4 ranks";
+  const Variable variable("TESSERA_NODES", "0,0,1,1,2,2,3,3");
+  MPI_Comm user = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &user);
+  const auto mesh = init_device_mesh(user, {2, 2}, {"x", "y"});
+  const auto line = init_device_mesh(user, {4});
+  const int first = world_rank() / 2 * 2;
+
+  EXPECT_EQ(mesh.ranks_per_node(), (Extents{1, 2}));
+  EXPECT_EQ(line.ranks_per_node(), Extents{2});
+  if (is_on(line)) {
+    EXPECT_EQ(line.on_node().layout().ranks(), (Ints{first, first + 1}));
+    EXPECT_EQ(mesh.on_node().shape(), (Ints{1, 2}));
+    EXPECT_EQ(mesh.on_node().local_rank("y"), world_rank() % 2);
+  } else {
+    EXPECT_FALSE(is_on(line.on_node()));
+  }
+  MPI_Comm_free(&user);
 }
 
 TEST(DeviceMesh, by_dim_takes_a_mesh) {

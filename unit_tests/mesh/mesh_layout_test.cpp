@@ -155,6 +155,28 @@ TEST(MeshLayout, equality_and_hash_look_at_ranks_and_shape_but_not_at_names) {
   EXPECT_NE(plain.hash(), MeshLayout(Ints{4}).hash());
 }
 
+TEST(MeshLayout, reshaped_has_the_same_ranks_in_another_grid) {
+  const auto layout = MeshLayout::from_ranks({7, 3, 5, 0}, {4}, {"x"});
+
+  EXPECT_EQ(layout.reshaped({2, 2}), MeshLayout::from_ranks({7, 3, 5, 0}, {2, 2}));
+  EXPECT_THROW(layout.reshaped({3}), InvalidArgument);
+}
+
+TEST(MeshLayout, ranks_per_node_are_the_largest_blocks_on_one_node) {
+  const Ints nodes{0, 0, 1, 1, 2, 2, 3, 3};
+  const auto blocks = [&](const Ints& shape) { return ranks_per_node(MeshLayout(shape), nodes); };
+
+  EXPECT_EQ(blocks({8}), Ints{2});
+  EXPECT_EQ(blocks({2, 4}), (Ints{1, 2}));
+  EXPECT_EQ(blocks({4, 2}), (Ints{1, 2}));
+  EXPECT_EQ(ranks_per_node(MeshLayout({4}), Ints{0, 0, 0, 0}), Ints{4});
+  EXPECT_EQ(ranks_per_node(MeshLayout({4}), Ints{0, 0, 0, 1}), Ints{1});
+  EXPECT_EQ(ranks_per_node(MeshLayout({6}), Ints{0, 0, 0, 1, 1, 1}), Ints{3});
+  EXPECT_EQ(ranks_per_node(MeshLayout({2, 4}), Ints{0, 0, 1, 1, 0, 0, 1, 1}), (Ints{2, 2}));
+  EXPECT_EQ(ranks_per_node(MeshLayout::from_ranks({0, 2, 1, 3}, {2, 2}), Ints{0, 1, 0, 1}),
+            (Ints{1, 2}));
+}
+
 TEST(MeshLayout, text_names_the_dims) {
   EXPECT_EQ(to_string(MeshLayout({2, 4}, {"dp", "tp"})), "(dp=2, tp=4)");
   EXPECT_EQ(to_string(MeshLayout({2, 4})), "(2, 4)");

@@ -191,6 +191,59 @@ TEST(Plan, cost_model_decides_between_ways) {
   EXPECT_EQ(phases({.seconds_per_message = 1e-12}), 2U);
 }
 
+/// On nodes of so many ranks, where what comes from other nodes is expensive.
+RedistributePlan plan_on_nodes(const std::vector<int>& mesh, const Extents& ranks_per_node,
+                               const Extents& shape, const char* from, const char* to) {
+  const MeshLayout layout(mesh);
+  return make_plan(
+      DTensorSpec(layout, parse_placements(from), shape),
+      DTensorSpec(layout, parse_placements(to), shape), float64,
+      {.cost_model = {.seconds_per_node_byte = 1e-6}, .ranks_per_node = ranks_per_node});
+}
+
+/// Elements that these ranks receive from others.
+std::int64_t received_from_outside(const RedistributePlan& plan, int first, int ranks) {
+  std::int64_t elements = 0;
+  for (int rank = first; rank < first + ranks; ++rank)
+    for (const auto& step : plan.steps(rank))
+      for (const auto& phase : step.phases)
+        for (const auto& block : phase.receive)
+          if (block.peer < first || block.peer >= first + ranks) elements += block.box.size();
+  return elements;
+}
+
+TEST(Plan, what_ranks_of_a_node_need_in_common_is_fetched_in_shares) {
+  for (const char* from : {"S(0)", "S(1)"}) {
+    const auto plan = plan_on_nodes({8}, {4}, {64, 32}, from, "R");
+    EXPECT_EQ(plan.exchanges(), 2);
+    for (const int first : {0, 4})
+      EXPECT_EQ(received_from_outside(plan, first, 4), 64 * 32 / 2) << from << first;
+  }
+  EXPECT_EQ(plan_on_nodes({2, 4}, {1, 4}, {64, 32}, "S(0), R", "R, R").exchanges(), 2);
+  EXPECT_EQ(plan_on_nodes({2, 4}, {1, 4}, {64, 32}, "R, S(0)", "R, R").exchanges(), 1);
+  EXPECT_EQ(plan_on_nodes({8}, {1}, {64, 32}, "S(0)", "R").exchanges(), 1);
+}
+
+TEST(Plan, the_sum_that_ranks_of_a_node_need_is_fetched_in_shares) {
+  const auto plan = plan_on_nodes({8}, {4}, {64, 64}, "P(sum)", "R");
+
+  EXPECT_EQ(plan.exchanges(), 3);
+  EXPECT_EQ(plan.steps(0).front().kind, StepKind::reduce);
+}
+
+TEST(Plan, says_what_comes_from_other_nodes) {
+  const auto text = plan_on_nodes({8}, {4}, {64, 32}, "S(0)", "R").explain();
+
+  EXPECT_NE(text.find("between and within nodes (2, 4): S(0), S(0) -> R, S("), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("from other nodes about 4096 bytes in "), std::string::npos) << text;
+}
+
+TEST(Plan, refuses_nodes_that_do_not_divide_the_mesh) {
+  for (const auto& ranks_per_node : {Extents{3}, Extents{0}, Extents{2, 2}})
+    EXPECT_THROW(plan_on_nodes({8}, ranks_per_node, {64, 32}, "S(0)", "R"), InvalidArgument);
+}
+
 TEST(Plan, messages_respect_the_limit_of_extra_memory) {
   const MeshLayout layout({8});
   const DTensorSpec from(layout, {Shard(0)}, {1000, 1000});

@@ -58,7 +58,10 @@ TEST(RedistributeProperty, random_transitions_under_mpi_give_what_the_serial_ora
     if (rank >= 0) fill_source(random.source, rank, source);
     generator.seed(20261121 + static_cast<unsigned>(number));
 
-    const auto redistributor = make_plan(random.source, random.target, random.type).bind(mesh);
+    RedistributeOptions options;
+    draw_nodes(generator, mesh.layout(), options);
+    const auto redistributor =
+        make_plan(random.source, random.target, random.type, options).bind(mesh);
     redistributor.execute(Execution(), source.array(), result.array(), "test");
 
     const auto values = all_values(random, result, rank);

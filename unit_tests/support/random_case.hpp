@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tessera/placement/can_reduce.hpp>
+#include <tessera/redistribute/options.hpp>
 #include <tessera/sharding/spec.hpp>
 #include <tessera/tensor/array_ref.hpp>
 
@@ -110,6 +111,24 @@ inline RandomCase random_case(Generator& generator, int largest_mesh) {
   const auto target = random_placements(generator, layout.ndim(), tensor_dims, ops[1]);
   return {with_random_boundaries(generator, DTensorSpec(layout, source, shape)),
           with_random_boundaries(generator, DTensorSpec(layout, target, shape)), type};
+}
+
+/// How the mesh may lie on nodes, with costs that make every way to do with them the cheapest for
+/// some cases; mostly on one node.
+inline void draw_nodes(Generator& generator, const MeshLayout& layout,
+                       RedistributeOptions& options) {
+  const int kind = draw(generator, 0, 5);
+  if (kind > 2) return;
+  for (const int size : layout.shape()) {
+    int within = draw(generator, 1, size);
+    while (size % within != 0) --within;
+    options.ranks_per_node.push_back(within);
+  }
+  if (kind == 0) options.cost_model.seconds_per_node_byte = 1;
+  if (kind == 1) {
+    options.cost_model.seconds_per_far_message = 1;
+    options.cost_model.seconds_per_message = 1e-9;
+  }
 }
 
 /// Memory of one piece with room around it: any order of dims, gaps between elements.

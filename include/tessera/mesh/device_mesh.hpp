@@ -14,6 +14,7 @@
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/operation.hpp>
+#include <tessera/extents/extents.hpp>
 #include <tessera/mesh/mesh_layout.hpp>
 
 namespace tessera {
@@ -69,6 +70,15 @@ class DeviceMesh {
   DeviceMesh operator[](const MeshDim& mesh_dim) const { return sub({mesh_dim}); }
   /// sub(mesh_dims) as one mesh dim, row-major. Local.
   DeviceMesh flatten(const MeshDims& mesh_dims, std::string dim_name) const;
+
+  /// How the mesh lies on nodes: per mesh dim, blocks of so many coordinates that follow one another
+  /// are on one node; empty where the whole mesh is on one. Local, the same on every rank.
+  ///
+  /// Example: ranks 0-7 in a (2, 4) mesh on nodes 0,0,1,1,2,2,3,3: (1, 2).
+  const Extents& ranks_per_node() const;
+  /// The ranks of such a block, that of this rank, as a mesh of as many dims; off the mesh the first
+  /// one. Local.
+  DeviceMesh on_node() const;
 
   /// The ranks of this mesh as the library's collectives see them. Errors: MpiError once the
   /// communicator was freed.

@@ -58,6 +58,9 @@ class MeshLayout {
   MeshLayout sub(const std::vector<int>& mesh_dims, std::span<const int> coordinate) const;
   /// The same ranks in one mesh dim.
   MeshLayout flattened(std::string dim_name) const;
+  /// The same ranks in another grid, without names. Errors: InvalidArgument for a product of sizes
+  /// other than size().
+  MeshLayout reshaped(std::vector<int> shape) const;
 
   friend bool operator==(const MeshLayout& a, const MeshLayout& b);
 
@@ -67,6 +70,11 @@ class MeshLayout {
 
   std::shared_ptr<const Data> data_;
 };
+
+/// Per mesh dim the largest divisor of its size so that blocks of so many coordinates that follow one
+/// another, at whatever coordinates of the other mesh dims, lie on one node. `node`: by rank of the
+/// communicator.
+std::vector<int> ranks_per_node(const MeshLayout& layout, std::span<const int> node);
 
 /// "(dp=2, tp=4)"; "(2, 4)" without names.
 std::string to_string(const MeshLayout& layout);

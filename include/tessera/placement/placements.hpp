@@ -43,6 +43,8 @@ class Placements {
   std::vector<int> split_order(int tensor_dim) const;
   /// Position of a mesh dim in the split order of its tensor dim; 0 where it is not a Shard.
   int split_position(int mesh_dim) const;
+  /// Those of all mesh dims.
+  std::vector<int> split_positions() const;
 
   bool is_all_replicate() const;
   bool has_partial() const;

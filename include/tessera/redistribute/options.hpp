@@ -4,16 +4,23 @@
 
 #include <cstdint>
 
+#include <tessera/extents/extents.hpp>
+
 namespace tessera {
 
 /// In which order the elements of a block follow one another on their way.
 enum class WireOrder : std::uint8_t { last_dim_fastest, first_dim_fastest };
 
 /// What plans are compared by, for the busiest rank. calibrate() measures it.
+///
+/// What comes from another node costs more than what comes from the same one: for each message, and
+/// for each byte that all ranks of a node together receive from others.
 struct CostModel {
   double seconds_per_message = 1e-6;
   double seconds_per_byte = 1.0 / 4e9;           ///< received
   double seconds_per_reduced_byte = 0.25 / 4e9;  ///< of operands
+  double seconds_per_far_message = 2e-6;         ///< from another node
+  double seconds_per_node_byte = 1.0 / 12.5e9;   ///< from other nodes, of all ranks of one
 
   friend constexpr bool operator==(const CostModel&, const CostModel&) = default;
 };
@@ -31,6 +38,10 @@ struct RedistributeOptions {
   std::int64_t extra_memory = 0;
   /// By default that of calibrate(), if it was called on the mesh.
   CostModel cost_model = {};
+  /// How the mesh lies on nodes, see DeviceMesh::ranks_per_node(); empty: all of it on one. For
+  /// redistribute() and the like the mesh says it. Where it pays, what several ranks of a node need
+  /// comes to it once, and many small messages between nodes travel as few large ones.
+  Extents ranks_per_node = {};
   /// The values of the source are not needed any more: where shapes allow, the result of
   /// redistribute() has the source's memory (all-reduces, and pieces that stay as they are). May
   /// differ between ranks.

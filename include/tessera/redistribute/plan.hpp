@@ -43,8 +43,10 @@ struct PlanCost {
   std::int64_t bytes_received = 0;
   std::int64_t bytes_reduced = 0;  ///< operands read by reductions
   std::int64_t messages_received = 0;
-  double seconds = 0.0;           ///< by the cost model of the options
-  std::int64_t extra_memory = 0;  ///< most bytes of messages under way
+  std::int64_t far_bytes_received = 0;     ///< of these, from other nodes, by some ranks
+  std::int64_t far_messages_received = 0;  ///< likewise
+  double seconds = 0.0;                    ///< by the cost model of the options
+  std::int64_t extra_memory = 0;           ///< most bytes of messages under way
 };
 
 /// What remains on the target's Partial mesh dims once the data has arrived.

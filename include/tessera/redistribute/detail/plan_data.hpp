@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tessera/redistribute/detail/mesh_pair.hpp>
+#include <tessera/redistribute/detail/node_grid.hpp>
 #include <tessera/redistribute/plan.hpp>
 
 namespace tessera {
@@ -34,7 +35,8 @@ struct RedistributePlan::Data {
   RedistributeOptions options;
   std::optional<PartialTarget> partial_target;
   std::vector<detail::PlannedStep> steps;
-  std::shared_ptr<const detail::MeshPair> pair;  ///< null: one mesh
+  std::shared_ptr<const detail::MeshPair> pair;   ///< null: one mesh
+  std::shared_ptr<const detail::NodeGrid> nodes;  ///< null: one node, or two meshes
   detail::MessageSizes messages;
   std::uint64_t hash;
 };

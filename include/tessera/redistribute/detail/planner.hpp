@@ -23,11 +23,12 @@ DTensorSpec reached(const DTensorSpec& source, const DTensorSpec& target, const 
 
 /// The cheapest way from `source` to `goal`, see reached(), by the cost model of the options.
 ///
-/// Candidates: one direct exchange, or one for each mesh dim where peers are many and messages tiny;
-/// with Partials, terms reduced where they are needed, or in shares that are gathered afterwards.
+/// Candidates: one direct exchange; one for each mesh dim where peers are many and messages tiny; on
+/// several nodes the ways of node_grid.hpp. With Partials, terms reduced where they are needed, or in
+/// shares that are gathered afterwards. `nodes`: null where the mesh is on one.
 std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& goal,
                                        const PartialDims& dims, ElementType type,
-                                       const RedistributeOptions& options);
+                                       const RedistributeOptions& options, const NodeGrid* nodes);
 
 /// The way to `target` on another mesh, and what remains to do there.
 struct WayAcross {
@@ -36,8 +37,6 @@ struct WayAcross {
 };
 WayAcross way_across(const DTensorSpec& source, const DTensorSpec& target,
                      const RedistributeOptions& options);
-
-double largest_piece_bytes(const DTensorSpec& spec, ElementType type);
 
 /// Bytes that a rank may need besides source and target.
 double memory_limit(const DTensorSpec& source, const DTensorSpec& target, ElementType type,

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include <tessera/extents/element_type.hpp>
+#include <tessera/redistribute/detail/hop.hpp>
+#include <tessera/redistribute/detail/node_grid.hpp>
+#include <tessera/redistribute/options.hpp>
+
+namespace tessera::detail {
+
+/// What the busiest rank receives in one hop: upper bounds, of which the part from other nodes is
+/// that of some ranks of two nodes.
+struct HopLoad {
+  double near_bytes = 0;
+  double far_bytes = 0;
+  double node_bytes = 0;     ///< from other nodes, of all ranks of one
+  double reduced_bytes = 0;  ///< of operands
+  double near_messages = 0;
+  double far_messages = 0;
+};
+
+/// `nodes`: null where the mesh is on one.
+HopLoad load_of(const Hop& hop, ElementType type, const NodeGrid* nodes);
+
+double seconds_of(const HopLoad& load, const CostModel& model);
+/// Of hops one after another, with what it takes to begin each.
+double seconds_of(std::span<const HopLoad> loads, const CostModel& model);
+
+}  // namespace tessera::detail

@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <tessera/error/error.hpp>
+#include <tessera/redistribute/detail/cells.hpp>
+#include <tessera/redistribute/detail/node_grid.hpp>
+#include <tessera/redistribute/detail/specs.hpp>
+
+namespace tessera::detail {
+namespace {
+
+bool divide(const Extents& ranks_per_node, const std::vector<int>& shape) {
+  if (ranks_per_node.size() != shape.size()) return false;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (ranks_per_node[d] < 1 || shape[d] % ranks_per_node[d] != 0) return false;
+  return true;
+}
+
+/// Mesh dim 2d of the finer mesh is between nodes, 2d + 1 within them.
+std::vector<int> finer_shape(const MeshLayout& layout, const Extents& ranks_per_node) {
+  std::vector<int> shape;
+  for (std::size_t d = 0; d < ranks_per_node.size(); ++d) {
+    const auto within = static_cast<int>(ranks_per_node[d]);
+    shape.push_back(layout.shape()[d] / within);
+    shape.push_back(within);
+  }
+  return shape;
+}
+
+/// Between nodes as `between`; within a node each part is split as `within` splits along these mesh
+/// dims.
+DTensorSpec mixed(const DTensorSpec& between, const DTensorSpec& within, const NodeGrid& nodes) {
+  auto result = replicated_along(between, nodes.dims_within());
+  for (int k = 0; k < within.tensor_dims(); ++k) {
+    std::vector<int> dims;
+    for (const int d : within.split(at(k)).mesh_dims)
+      if (contains(nodes.dims_within(), d)) dims.push_back(d);
+    if (!dims.empty()) result = split_further(result, k, dims);
+  }
+  return result;
+}
+
+}  // namespace
+
+NodeGrid::NodeGrid(const MeshLayout& layout, const Extents& ranks_per_node, const char* function)
+    : layout_(layout), ranks_per_node_(ranks_per_node) {
+  require(divide(ranks_per_node, layout.shape()), [&] {
+    return fmt::format("{}: expected ranks_per_node to divide mesh {}, dim by dim, got {}",
+                       function, to_string(layout), to_string(ranks_per_node));
+  });
+  finer_ = layout.reshaped(finer_shape(layout, ranks_per_node));
+  for (int d = 1; d < finer_.ndim(); d += 2)
+    if (finer_.shape()[at(d)] > 1) dims_within_.push_back(d);
+}
+
+int NodeGrid::ranks_per_node() const {
+  return static_cast<int>(product(ranks_per_node_));
+}
+
+bool NodeGrid::are_near(int mesh_rank, int other) const {
+  for (auto d = layout_.shape().size(); d-- > 0;) {
+    const int size = layout_.shape()[d];
+    const auto within = static_cast<int>(ranks_per_node_[d]);
+    if (mesh_rank % size / within != other % size / within) return false;
+    mesh_rank /= size;
+    other /= size;
+  }
+  return true;
+}
+
+std::vector<int> NodeGrid::near_ranks(int mesh_rank) const {
+  auto coordinate = finer_.coordinate(mesh_rank);
+  std::vector<int> result;
+  for_each_coordinate(finer_, dims_within_, coordinate,
+                      [&](int) { result.push_back(finer_.mesh_rank(coordinate)); });
+  return result;
+}
+
+bool NodeGrid::is_between_nodes(const std::vector<int>& mesh_dims) const {
+  return std::ranges::any_of(
+      mesh_dims, [&](int d) { return ranks_per_node_[at(d)] < layout_.shape()[at(d)]; });
+}
+
+DTensorSpec NodeGrid::finer(const DTensorSpec& spec) const {
+  std::vector<Placement> placements;
+  std::vector<int> positions;
+  const auto coarse_positions = spec.placements().split_positions();
+  for (std::size_t d = 0; d < spec.placements().size(); ++d) {
+    const bool is_shard = spec.placements()[d].is_shard();
+    for (const int level : {0, 1}) {
+      placements.push_back(spec.placements()[d]);
+      positions.push_back(is_shard ? 2 * coarse_positions[d] + level : 0);
+    }
+  }
+  Boundaries boundaries;
+  for (std::size_t k = 0; k < spec.shape().size(); ++k)
+    boundaries.push_back(spec.split(k).mesh_dims.empty() ? std::vector<std::int64_t>()
+                                                         : spec.split(k).explicit_boundaries());
+  return DTensorSpec(finer_, Placements(std::move(placements), std::move(positions)), spec.shape(),
+                     std::move(boundaries), "make_plan");
+}
+
+std::vector<Hop> by_way_of_nodes(const Hop& hop, const NodeGrid& nodes) {
+  const auto from = nodes.finer(hop.from);
+  const auto to = nodes.finer(hop.to);
+  const auto sorted = mixed(from, to, nodes);
+  const auto arrived = mixed(to, from, nodes);
+  return {
+      {.from = from, .to = sorted}, {.from = sorted, .to = arrived}, {.from = arrived, .to = to}};
+}
+
+std::vector<Hop> shared_on_nodes(const Hop& hop, const NodeGrid& nodes, int tensor_dim) {
+  const auto to = nodes.finer(hop.to);
+  std::vector<int> sharing;
+  for (const int d : nodes.dims_within())
+    if (to.placements()[at(d)].is_replicate()) sharing.push_back(d);
+  if (sharing.empty()) return {hop};
+  const auto shares = split_further(to, tensor_dim, sharing);
+  return {{.from = nodes.finer(hop.from), .to = shares}, {.from = shares, .to = to}};
+}
+
+}  // namespace tessera::detail
