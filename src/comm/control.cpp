@@ -40,8 +40,9 @@ std::optional<Probed> probe(MPI_Comm comm, int source, int tag) {
   Probed result;
   int found = 0;
   MPI_Status status;
-  check_mpi(MPI_Improbe(source, tag, comm, &found, &result.message, &status), "MPI_Improbe");
-  if (!found) return std::nullopt;
+  const int code = MPI_Improbe(source, tag, comm, &found, &result.message, &status);
+  // MPI may know that a rank is dead: nothing will come from there.
+  if (code != MPI_SUCCESS || !found) return std::nullopt;
   MPI_Count bytes = 0;
   check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
   result.source = status.MPI_SOURCE;
@@ -161,9 +162,10 @@ OperationLog& Control::log(std::uint64_t key, std::span<const int> ranks, const 
 void Control::send(int rank, std::vector<std::byte> bytes) {
   if (handle_ == MPI_COMM_NULL) return;
   auto& transfer = transfers_.emplace_back(Transfer{std::move(bytes)});
-  check_mpi(MPI_Isend(transfer.bytes.data(), static_cast<int>(transfer.bytes.size()), MPI_BYTE,
-                      rank, control_tag, handle_, &transfer.request),
-            "MPI_Isend");
+  const int code = MPI_Isend(transfer.bytes.data(), static_cast<int>(transfer.bytes.size()),
+                             MPI_BYTE, rank, control_tag, handle_, &transfer.request);
+  // A rank that is dead, as MPI says, is known by its silence.
+  if (code != MPI_SUCCESS) transfers_.pop_back();
 }
 
 void Control::send_round(int rank, std::int32_t round, OperationId id, std::uint64_t fingerprint) {

@@ -4,6 +4,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
@@ -13,6 +15,7 @@
 #include <tessera/comm/detail/wait.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/comm/runtime.hpp>
+#include <tessera/error/error.hpp>
 
 namespace tessera {
 namespace {
@@ -90,7 +93,7 @@ Exchange::Ticket Exchange::post(Byte* data, std::int64_t bytes, int rank) {
     const auto index = free_transfer();
     auto& transfer = transfers_[index];
     transfer = {MPI_REQUEST_NULL, rank, is_sent, false, none};
-    detail::post(state.handle, data, size, rank, tag, transfer.request);
+    check(detail::post(state.handle, data, size, rank, tag, transfer.request), transfer);
     transfer.is_open = true;
     ++open_;
     ++messages;
@@ -112,6 +115,18 @@ Exchange::Ticket Exchange::send(const std::byte* data, std::int64_t bytes, int d
   return post(data, bytes, destination);
 }
 
+/// Where MPI finds out that a rank is dead, it says so for the messages with it.
+void Exchange::check(int code, const Transfer& transfer) const {
+  require<MpiError>(code == MPI_SUCCESS, [&] {
+    const auto peer = owner_ == nullptr ? fmt::format("rank {}", transfer.rank)
+                                        : owner_->rank_in_words(transfer.rank);
+    return fmt::format("{}: expected to {} {}, got an error of MPI: {}",
+                       owner_ == nullptr ? event_.operation : owner_->name(),
+                       transfer.is_sent ? "send to" : "receive from", peer,
+                       detail::mpi_error_text(code));
+  });
+}
+
 /// Tells the call what was sent or received.
 void Exchange::note(const Transfer& transfer) {
   if (owner_ != nullptr) owner_->note({transfer.rank, transfer.is_sent});
@@ -120,7 +135,7 @@ void Exchange::note(const Transfer& transfer) {
 bool Exchange::complete(Transfer& transfer) {
   if (!transfer.is_open) return true;
   int is_complete = 0;
-  detail::check_mpi(MPI_Test(&transfer.request, &is_complete, MPI_STATUS_IGNORE), "MPI_Test");
+  check(MPI_Test(&transfer.request, &is_complete, MPI_STATUS_IGNORE), transfer);
   if (!is_complete) return false;
   transfer.is_open = false;
   --open_;

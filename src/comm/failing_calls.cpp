@@ -110,6 +110,10 @@ const Statement& Control::keep(int rank, Statement statement) {
 
 void Control::handle_past(int rank, const Statement& statement) {
   if (statement.standing == Standing::completed) return;
+  const auto kind = statement.problem.kind;
+  if (statement.standing == Standing::inside &&
+      (kind == ErrorKind::none || kind == ErrorKind::timeout))
+    held_up_.insert(rank);
   auto* const failed = find_failed(statement.about);
   if (statement.standing == Standing::elsewhere) {
     if (failed == nullptr || has_begun(statement.call.id)) return;
@@ -205,6 +209,7 @@ void Control::end(Operation& operation) {
   forget_passed();
   if (detached.empty()) {
     told_.clear();
+    held_up_.clear();
     settled_ = nullptr;
   }
   has_news = !statements_.empty() || !rounds_.empty() || !known_to_agree_.empty() || !is_drained();

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/tags.hpp>
@@ -37,6 +39,11 @@ detail::Traces& Operation::traces() {
 }
 
 /// Of a doomed call.
+std::string Operation::rank_in_words(int rank) const {
+  const auto position = std::ranges::find(log_->ranks, rank) - log_->ranks.begin();
+  return fmt::format("mesh rank {} of mesh {}", position, log_->name);
+}
+
 detail::Failure& Operation::failure() const {
   return *traces_->failure;
 }

@@ -168,12 +168,13 @@ Problem Operation::settle() {
   const auto& court = this->court();
   std::vector<detail::Heard> all;
   for (std::size_t i = 0; i < court.ranks.size(); ++i) {
-    auto& heard = all.emplace_back(detail::Heard{static_cast<int>(i), {}});
+    auto& heard = all.emplace_back(detail::Heard{static_cast<int>(i)});
     const auto* stated = this->heard(court.ranks[i]);
     if (court.ranks[i] == control.rank_)
       heard.statement = own_statement(control.rank_);
     else if (stated != nullptr && stated->standing != Standing::leaving)
       heard.statement = *stated;
+    heard.is_held_up = control.held_up_.contains(court.ranks[i]);
   }
   const auto is_elsewhere = [&](const detail::Heard& heard) {
     return heard.statement && heard.statement->call.id.group != log_->key;
@@ -195,7 +196,7 @@ Problem Operation::settle() {
   }
   const auto result = verdict(name_.text, court, control.options.timeout, all);
   if (result.kind == detail::ErrorKind::timeout) tell_those_who_come_late(result, silent);
-  for (const auto& [rank, statement] : all)
+  for (const auto& [rank, statement, is_held_up] : all)
     if (statement && statement->call.id != id() && !control.has_begun(statement->call.id))
       control.skip(statement->call);
   if (failure().conflict && !control.has_begun(failure().conflict->id))

@@ -29,16 +29,14 @@ std::int64_t default_message_limit() {
   return largest_message;
 }
 
-void post(MPI_Comm comm, const std::byte* data, std::int64_t bytes, int destination, int tag,
-          MPI_Request& request) {
-  check_mpi(isend(data, static_cast<Count>(bytes), MPI_BYTE, destination, tag, comm, &request),
-            "MPI_Isend");
+int post(MPI_Comm comm, const std::byte* data, std::int64_t bytes, int destination, int tag,
+         MPI_Request& request) {
+  return isend(data, static_cast<Count>(bytes), MPI_BYTE, destination, tag, comm, &request);
 }
 
-void post(MPI_Comm comm, std::byte* data, std::int64_t bytes, int source, int tag,
-          MPI_Request& request) {
-  check_mpi(irecv(data, static_cast<Count>(bytes), MPI_BYTE, source, tag, comm, &request),
-            "MPI_Irecv");
+int post(MPI_Comm comm, std::byte* data, std::int64_t bytes, int source, int tag,
+         MPI_Request& request) {
+  return irecv(data, static_cast<Count>(bytes), MPI_BYTE, source, tag, comm, &request);
 }
 
 void post_matched(std::byte* data, std::int64_t bytes, MPI_Message& message, MPI_Request& request) {

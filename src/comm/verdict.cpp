@@ -65,7 +65,10 @@ Problem missing_ranks(const char* function, const OperationLog& log, double time
   // Who comes late is told what the others threw.
   for (const auto& heard : those(all, has_timed_out))
     if (!heard.statement->problem.text.empty()) return heard.statement->problem;
-  const auto ranks = ranks_of(those(all, [](const Heard& heard) { return !was_heard(heard); }));
+  const auto silent = those(all, [](const Heard& heard) { return !was_heard(heard); });
+  // Who was held up by a rank that did not come is not to blame.
+  auto ranks = ranks_of(those(silent, [](const Heard& heard) { return !heard.is_held_up; }));
+  if (ranks.empty()) ranks = ranks_of(silent);
   const auto whom = ranks.empty() ? std::string("messages")
                                   : fmt::format("mesh rank{} {}", ranks.size() > 1 ? "s" : "",
                                                 fmt::join(ranks, ", "));

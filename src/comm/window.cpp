@@ -11,7 +11,7 @@ namespace tessera::detail {
 namespace {
 
 constexpr std::int64_t slot_alignment = 4096;
-constexpr double seconds_for_readers = 1;
+constexpr double seconds_for_readers = 0.5;
 /// Smaller chunks stay in the cache.
 constexpr std::int64_t least_streamed_bytes = 4 << 10;
 constexpr std::int64_t least_large_bytes = 64 << 10;
@@ -139,7 +139,7 @@ void Lanes::abandon() noexcept {
     while (lane(rank).open_streams > 0) close(rank);
     if (lane(rank).held != nullptr) release(rank);
   }
-  if (is_read()) return;
+  if (std::exchange(is_abandoned_, true) || is_read()) return;
   const double start = seconds();
   Backoff backoff(true);
   while (!take_back() && seconds() - start < seconds_for_readers) backoff.pause();

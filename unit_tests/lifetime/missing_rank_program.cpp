@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A rank that does not come: the others throw Timeout, which names the function and the rank, when
-// the time limit is over. Arguments: dead or late, the rank that stays away, the number of calls
-// before that, the number of columns.
+// the time limit is over. Arguments: dead, killed or late, the rank that stays away, the number of
+// calls before that (killed: milliseconds), the number of columns.
 //
 // dead: it kills itself; the others print what they threw and leave without MPI_Finalize.
+// killed: it is killed in the middle of a loop of calls, whatever it does.
 // late: it comes when the others have thrown; then all call again.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -17,6 +19,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <mpi.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,7 +71,7 @@ void hide_from_launcher() {
   if (child == 0) return;
   int status = 0;
   waitpid(child, &status, 0);
-  std::this_thread::sleep_for(std::chrono::seconds(4));
+  std::this_thread::sleep_for(std::chrono::seconds(5));
   _exit(0);
 }
 
@@ -81,6 +84,53 @@ int survive(DTensor<Matrix>& tensor, int calls, bool is_missing, int missing) {
   const auto message = timeout_of(tensor);
   const bool is_right = message.starts_with(expected_of(missing));
   std::printf("%s: %s\n", is_right ? "right" : "wrong", message.c_str());
+  std::fflush(stdout);
+  _exit(0);
+}
+
+/// Kills this process, from now on at any time.
+void kill_after(int milliseconds) {
+  std::signal(SIGALRM, [](int) { kill(getpid(), SIGKILL); });
+  itimerval timer{};
+  timer.it_value.tv_sec = milliseconds / 1000;
+  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+/// Calls that move, reduce and gather, until one throws. Another rank may be a call ahead of this one
+/// or behind it, and so has waited longer than the limit when it throws.
+int survive_kill(DTensor<Matrix>& tensor, bool is_missing, int missing, int milliseconds) {
+  const auto mesh = tensor.device_mesh();
+  const auto terms =
+      from_local(tensor.to_local(), mesh, {Partial()}, {.shape = {{2, tensor.shape()[1]}}});
+  turn(tensor, 2);
+  reduce_partial(terms);
+  if (is_missing) kill_after(milliseconds);
+  auto start = Clock::now();
+  std::string message = "no error";
+  try {
+    for (;;) {
+      turn(tensor, 1);
+      start = Clock::now();
+      reduce_partial(terms);
+      start = Clock::now();
+    }
+  } catch (const Timeout& error) {
+    message = error.what();
+  } catch (const MpiError& error) {
+    message = error.what();
+  } catch (const std::exception& error) {
+    message = std::string("another error: ") + error.what();
+  }
+  const double waited = seconds_since(start);
+  // Some transports find out that a rank is dead.
+  const auto who = "mesh rank " + std::to_string(missing) + " of mesh (4)";
+  const bool is_named =
+      (message.starts_with("redistribute: ") || message.starts_with("reduce_partial: ")) &&
+      message.find(who) != std::string::npos;
+  const bool is_right = is_named && waited < time_limit + at_most_longer;
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::printf("%s: after %.1f s: %s\n", is_right ? "right" : "wrong", waited, message.c_str());
   std::fflush(stdout);
   _exit(0);
 }
@@ -120,7 +170,7 @@ int wait_for_late(DTensor<Matrix>& tensor, int calls, bool is_missing, int missi
 int main(int argc, char** argv) {
   if (argc < 5) return 2;
   setenv("TESSERA_TIMEOUT", "2", 1);
-  if (argv[1] == std::string("dead")) hide_from_launcher();
+  if (argv[1] != std::string("late")) hide_from_launcher();
   const ScopeGuard guard(argc, argv);
   const std::string mode = argv[1];
   const int missing = std::atoi(argv[2]);
@@ -130,6 +180,7 @@ int main(int argc, char** argv) {
   const auto mesh = init_device_mesh(MPI_COMM_WORLD, {size});
   auto tensor = ones<Matrix>(mesh, {Shard(0)}, {2 * size, std::atoi(argv[4])});
   const bool is_missing = mesh.rank() == missing;
+  if (mode == "killed") return survive_kill(tensor, is_missing, missing, calls);
   return mode == "dead" ? survive(tensor, calls, is_missing, missing)
                         : wait_for_late(tensor, calls, is_missing, missing);
 }

@@ -83,6 +83,7 @@ class Exchange {
   Ticket post(Byte* data, std::int64_t bytes, int rank);
   std::size_t free_transfer();
   bool complete(Transfer& transfer);
+  void check(int code, const Transfer& transfer) const;
   void note(const Transfer& transfer);
   void drain();
 

@@ -116,6 +116,8 @@ class Operation {
   bool has_timed_out() const;
 
   const char* name() const { return name_.text; }
+  /// "mesh rank 2 of mesh (4)" for a rank of the communicator.
+  std::string rank_in_words(int rank) const;
   /// Other ranks have given this call up: it must fail.
   bool is_doomed() const { return is_doomed_; }
   /// Of the messages of this call.

@@ -217,6 +217,7 @@ class Control {
   std::map<Round, std::uint64_t> rounds_;
   std::map<OperationId, std::map<int, Statement>> statements_;
   std::set<std::tuple<OperationId, OperationId, int, bool>> told_;  ///< where this rank is instead
+  std::set<int> held_up_;  ///< ranks that wait in vain in calls that this one has left
   std::set<OperationId> known_to_agree_;
   std::deque<FailedCall> failed_;
   std::deque<Leftover> leftovers_;
@@ -228,7 +229,8 @@ class Control {
 /// What a rank of a group has stated about a call; empty where nothing was heard.
 struct Heard {
   int rank;  ///< in the group; of the communicator where calls on several groups exclude one another
-  std::optional<Statement> statement;
+  std::optional<Statement> statement = {};
+  bool is_held_up = false;  ///< waits in vain in an earlier call
 };
 
 /// What all ranks throw, from what was heard of them, by rank.

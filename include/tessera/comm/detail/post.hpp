@@ -9,12 +9,13 @@
 
 namespace tessera::detail {
 
-/// Posts nonblocking messages of bytes, as large as default_message_limit(). Errors: MpiError.
-void post(MPI_Comm comm, const std::byte* data, std::int64_t bytes, int destination, int tag,
-          MPI_Request& request);
-void post(MPI_Comm comm, std::byte* data, std::int64_t bytes, int source, int tag,
-          MPI_Request& request);
-/// Posts the receive of a message that was probed.
+/// Posts a nonblocking send, or a receive, of bytes, at most default_message_limit() of them. Returns
+/// MPI's error code.
+int post(MPI_Comm comm, const std::byte* data, std::int64_t bytes, int destination, int tag,
+         MPI_Request& request);
+int post(MPI_Comm comm, std::byte* data, std::int64_t bytes, int source, int tag,
+         MPI_Request& request);
+/// Posts the receive of a message that was probed. Errors: MpiError.
 void post_matched(std::byte* data, std::int64_t bytes, MPI_Message& message, MPI_Request& request);
 
 }  // namespace tessera::detail

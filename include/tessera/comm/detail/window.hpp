@@ -209,6 +209,7 @@ class Lanes {
   SharedWindow& shared_;
   std::uint64_t stamp_;
   std::vector<Lane> lanes_;
+  bool is_abandoned_ = false;
 };
 
 }  // namespace tessera::detail
