@@ -111,9 +111,9 @@ const Statement& Control::keep(int rank, Statement statement) {
 void Control::handle_past(int rank, const Statement& statement) {
   if (statement.standing == Standing::completed) return;
   const auto kind = statement.problem.kind;
-  if (statement.standing == Standing::inside &&
-      (kind == ErrorKind::none || kind == ErrorKind::timeout))
-    held_up_.insert(rank);
+  const bool is_of_other_rank =
+      kind == ErrorKind::none || kind == ErrorKind::timeout || kind == ErrorKind::mpi_error;
+  if (statement.standing == Standing::inside && is_of_other_rank) held_up_.insert(rank);
   auto* const failed = find_failed(statement.about);
   if (statement.standing == Standing::elsewhere) {
     if (failed == nullptr || has_begun(statement.call.id)) return;
