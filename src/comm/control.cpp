@@ -36,17 +36,29 @@ struct Probed {
   std::int64_t bytes = 0;
 };
 
-std::optional<Probed> probe(MPI_Comm comm, int source, int tag) {
+/// `is_heard`: false where MPI fails, perhaps because it knows that a rank is dead.
+std::optional<Probed> probe(MPI_Comm comm, int source, int tag, bool& is_heard) {
   Probed result;
   int found = 0;
   MPI_Status status;
   const int code = MPI_Improbe(source, tag, comm, &found, &result.message, &status);
-  // MPI may know that a rank is dead: nothing will come from there.
-  if (code != MPI_SUCCESS || !found) return std::nullopt;
+  is_heard = code == MPI_SUCCESS;
+  if (!is_heard || !found) return std::nullopt;
   MPI_Count bytes = 0;
   check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
   result.source = status.MPI_SOURCE;
   result.bytes = bytes;
+  return result;
+}
+
+/// From whichever rank; while one is dead, MPI may look for messages of one rank at a time only.
+std::optional<Probed> probe_any(MPI_Comm comm, int ranks) {
+  bool is_heard = true;
+  auto result = probe(comm, MPI_ANY_SOURCE, control_tag, is_heard);
+  for (int rank = 0; !is_heard && !result && rank < ranks; ++rank) {
+    bool is_alive = true;
+    result = probe(comm, rank, control_tag, is_alive);
+  }
   return result;
 }
 
@@ -58,12 +70,12 @@ int largest_tag() {
 }
 
 /// What others have asked meanwhile is of no use any more.
-void drop_unread(MPI_Comm handle) noexcept {
+void drop_unread(MPI_Comm handle, int ranks) noexcept {
   // A message may be there and yet be seen by a later call only.
   constexpr int looks = 8;
   try {
     for (int look = 0; look < looks && handle != MPI_COMM_NULL; ++look)
-      while (auto probed = probe(handle, MPI_ANY_SOURCE, control_tag)) {
+      while (auto probed = probe_any(handle, ranks)) {
         std::vector<std::byte> bytes(static_cast<std::size_t>(probed->bytes));
         MPI_Mrecv(bytes.data(), static_cast<int>(probed->bytes), MPI_BYTE, &probed->message,
                   MPI_STATUS_IGNORE);
@@ -134,7 +146,7 @@ void Control::finish_detached() noexcept {
 
 void Control::close() noexcept {
   finish_detached();
-  drop_unread(handle_);
+  drop_unread(handle_, static_cast<int>(processes_.size()));
   for (auto& [bytes, request] : transfers_) {
     if (drain({&request, 1}, 0.1)) continue;
     MPI_Cancel(&request);
@@ -188,7 +200,7 @@ void Control::send_statement(int rank, const Statement& statement) {
 void Control::poll() {
   if (handle_ == MPI_COMM_NULL) return;
   last_poll = seconds();
-  while (auto probed = probe(handle_, MPI_ANY_SOURCE, control_tag)) {
+  while (auto probed = probe_any(handle_, static_cast<int>(processes_.size()))) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(probed->bytes));
     check_mpi(MPI_Mrecv(bytes.data(), static_cast<int>(probed->bytes), MPI_BYTE, &probed->message,
                         MPI_STATUS_IGNORE),
@@ -294,7 +306,9 @@ void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint, 
 void Control::receive_leftovers() {
   for (auto& [rank, tag, messages] : leftovers_) {
     for (; messages > 0; --messages) {
-      auto probed = probe(handle_, rank, tag);
+      bool is_alive = true;
+      auto probed = probe(handle_, rank, tag, is_alive);
+      if (!is_alive) messages = 0;
       if (!probed) break;
       auto& transfer = transfers_.emplace_back();
       transfer.bytes.resize(static_cast<std::size_t>(probed->bytes));

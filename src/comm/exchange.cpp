@@ -64,7 +64,7 @@ void Exchange::drain() {
     for (auto& transfer : transfers_) {
       if (!transfer.is_open || transfer.is_sent != is_sent) continue;
       while (!detail::drain({&transfer.request, 1}, 0.0)) {
-        const bool is_dead = owner_ != nullptr && owner_->has_timed_out();
+        const bool is_dead = has_failed_ || (owner_ != nullptr && owner_->may_have_lost_a_rank());
         const double limit = is_dead ? drain_seconds_of_the_dead : control.options.timeout;
         if (detail::seconds() - start > limit) return;
         for (auto* each : detail::live_controls()) each->advance_detached();
@@ -116,7 +116,8 @@ Exchange::Ticket Exchange::send(const std::byte* data, std::int64_t bytes, int d
 }
 
 /// Where MPI finds out that a rank is dead, it says so for the messages with it.
-void Exchange::check(int code, const Transfer& transfer) const {
+void Exchange::check(int code, const Transfer& transfer) {
+  has_failed_ = has_failed_ || code != MPI_SUCCESS;
   require<MpiError>(code == MPI_SUCCESS, [&] {
     const auto peer = owner_ == nullptr ? fmt::format("rank {}", transfer.rank)
                                         : owner_->rank_in_words(transfer.rank);
@@ -135,10 +136,11 @@ void Exchange::note(const Transfer& transfer) {
 bool Exchange::complete(Transfer& transfer) {
   if (!transfer.is_open) return true;
   int is_complete = 0;
-  check(MPI_Test(&transfer.request, &is_complete, MPI_STATUS_IGNORE), transfer);
-  if (!is_complete) return false;
+  const int code = MPI_Test(&transfer.request, &is_complete, MPI_STATUS_IGNORE);
+  if (code == MPI_SUCCESS && !is_complete) return false;
   transfer.is_open = false;
   --open_;
+  check(code, transfer);
   ++complete_;
   note(transfer);
   return true;

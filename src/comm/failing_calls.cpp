@@ -113,7 +113,9 @@ void Control::handle_past(int rank, const Statement& statement) {
   const auto kind = statement.problem.kind;
   const bool is_of_other_rank =
       kind == ErrorKind::none || kind == ErrorKind::timeout || kind == ErrorKind::mpi_error;
-  if (statement.standing == Standing::inside && is_of_other_rank) held_up_.insert(rank);
+  if (statement.standing == Standing::inside && is_of_other_rank)
+    for (auto* call = innermost_call; call != nullptr; call = call->outer_)
+      if (&call->log_->control == this) held_up_.emplace(call->id(), rank);
   auto* const failed = find_failed(statement.about);
   if (statement.standing == Standing::elsewhere) {
     if (failed == nullptr || has_begun(statement.call.id)) return;
@@ -184,6 +186,7 @@ void Control::forget(OperationId id) {
         add_leftover(rank, statement, 0, 0);
     statements_.erase(found);
   }
+  std::erase_if(held_up_, [&](const auto& entry) { return entry.first == id; });
   std::erase_if(rounds_, [&](const auto& entry) { return std::get<0>(entry.first) == id; });
   known_to_agree_.erase(id);
 }
@@ -209,7 +212,6 @@ void Control::end(Operation& operation) {
   forget_passed();
   if (detached.empty()) {
     told_.clear();
-    held_up_.clear();
     settled_ = nullptr;
   }
   has_news = !statements_.empty() || !rounds_.empty() || !known_to_agree_.empty() || !is_drained();

@@ -38,12 +38,12 @@ detail::Traces& Operation::traces() {
   return *traces_;
 }
 
-/// Of a doomed call.
 std::string Operation::rank_in_words(int rank) const {
   const auto position = std::ranges::find(log_->ranks, rank) - log_->ranks.begin();
   return fmt::format("mesh rank {} of mesh {}", position, log_->name);
 }
 
+/// Of a doomed call.
 detail::Failure& Operation::failure() const {
   return *traces_->failure;
 }

@@ -109,15 +109,18 @@ Problem Operation::own_problem(const std::exception_ptr& thrown) const {
   return own;
 }
 
-bool Operation::has_timed_out() const {
-  const auto is_timeout = [](const auto& stated) {
-    return stated.second.problem.kind == detail::ErrorKind::timeout;
+bool Operation::may_have_lost_a_rank() const {
+  const auto tells_of_it = [](const Problem& problem) {
+    return problem.kind == detail::ErrorKind::timeout ||
+           problem.kind == detail::ErrorKind::mpi_error;
   };
   if (!is_doomed_) return false;
-  if (failure().problem.kind == detail::ErrorKind::timeout) return true;
+  if (tells_of_it(failure().problem)) return true;
   const auto stated = log_->control.statements_.find(id());
   return stated != log_->control.statements_.end() &&
-         std::ranges::any_of(stated->second, is_timeout);
+         std::ranges::any_of(stated->second, [&](const auto& statement) {
+           return tells_of_it(statement.second.problem);
+         });
 }
 
 /// Until all ranks of the group have been heard, or have had the time; or a call around this one is
@@ -174,7 +177,7 @@ Problem Operation::settle() {
       heard.statement = own_statement(control.rank_);
     else if (stated != nullptr && stated->standing != Standing::leaving)
       heard.statement = *stated;
-    heard.is_held_up = control.held_up_.contains(court.ranks[i]);
+    heard.is_held_up = control.held_up_.contains({id(), court.ranks[i]});
   }
   const auto is_elsewhere = [&](const detail::Heard& heard) {
     return heard.statement && heard.statement->call.id.group != log_->key;

@@ -41,6 +41,9 @@ Lanes::Lanes(SharedWindow& shared, std::uint64_t stamp) : shared_(shared), stamp
 
 Lanes::~Lanes() {
   abandon();
+  const double start = seconds();
+  Backoff backoff(true);
+  while (!is_read() && !take_back() && seconds() - start < seconds_for_readers) backoff.pause();
   shared_.spare_lanes.push_back(std::move(lanes_));
 }
 
@@ -139,10 +142,7 @@ void Lanes::abandon() noexcept {
     while (lane(rank).open_streams > 0) close(rank);
     if (lane(rank).held != nullptr) release(rank);
   }
-  if (std::exchange(is_abandoned_, true) || is_read()) return;
-  const double start = seconds();
-  Backoff backoff(true);
-  while (!take_back() && seconds() - start < seconds_for_readers) backoff.pause();
+  if (!is_read()) take_back();
 }
 
 }  // namespace tessera::detail

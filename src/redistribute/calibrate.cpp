@@ -119,7 +119,8 @@ void measure_between_nodes(const DeviceMesh& mesh, CostModel& model) {
   model.seconds_per_far_message = std::max(least, tiny / tiny_messages);
   const double seconds_per_byte =
       (large - large_messages * model.seconds_per_far_message) / (large_messages * large_bytes);
-  model.seconds_per_node_byte = std::max(least, seconds_per_byte / nodes.ranks_per_node());
+  model.seconds_per_node_byte =
+      std::max(least, (seconds_per_byte - model.seconds_per_byte) / nodes.ranks_per_node());
 }
 
 /// On one node.

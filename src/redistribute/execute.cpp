@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <type_traits>
 
 #include <tessera/redistribute/detail/execute.hpp>
 
@@ -46,22 +47,29 @@ ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk, MemorySpace space
 }
 
 /// Scratch is kept: huge pages pay sooner than for results.
-constexpr std::int64_t least_huge_scratch = 128 << 10;
+static constexpr std::int64_t least_huge_scratch = 128 << 10;
+
+template <class Bytes>
+static std::byte* grown(ViewHolder<Bytes>& buffer, std::int64_t bytes) {
+  constexpr bool is_host = std::is_same_v<typename Bytes::memory_space, Kokkos::HostSpace>;
+  const bool is_huge = is_host && bytes >= least_huge_scratch;
+  const auto alignment = is_huge ? huge_page_bytes : aligned_bytes(1);
+  const auto size = (bytes + alignment - 1) / alignment * alignment + alignment;
+  if (static_cast<std::int64_t>(buffer.get().size()) < size) {
+    buffer = ViewHolder<Bytes>();
+    buffer = ViewHolder(allocate<Bytes>({size}, "tessera::scratch"));
+  }
+  auto* const data = buffer.get().data();
+  const auto rest = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data)) % alignment;
+  return data + (alignment - rest) % alignment;
+}
 
 std::byte* ScratchBuffer::reserve(std::int64_t bytes, MemorySpace space) {
-  const auto grown = [&]<class Bytes>(ViewHolder<Bytes>& buffer) {
-    const bool is_huge = space == MemorySpace::host && bytes >= least_huge_scratch;
-    const auto alignment = is_huge ? huge_page_bytes : aligned_bytes(1);
-    const auto size = (bytes + alignment - 1) / alignment * alignment + alignment;
-    if (static_cast<std::int64_t>(buffer.get().size()) < size) {
-      buffer = ViewHolder<Bytes>();
-      buffer = ViewHolder(allocate<Bytes>({size}, "tessera::scratch"));
-    }
-    auto* const data = buffer.get().data();
-    const auto rest = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data)) % alignment;
-    return data + (alignment - rest) % alignment;
-  };
-  return space == MemorySpace::host ? grown(host_) : grown(device_);
+  return space == MemorySpace::host ? grown(host_, bytes) : grown(device_, bytes);
+}
+
+std::byte* ScratchBuffer::reserve_pinned(std::int64_t bytes) {
+  return grown(pinned_, bytes);
 }
 
 void Scratch::hand_over(const Execution& execution) {

@@ -4,18 +4,15 @@
 
 #include <tessera/redistribute/detail/cells.hpp>
 #include <tessera/redistribute/detail/hop.hpp>
+#include <tessera/redistribute/detail/specs.hpp>
 
 namespace tessera::detail {
 
 namespace {
 
-bool lists(const std::vector<int>& mesh_dims, int mesh_dim) {
-  return std::ranges::find(mesh_dims, mesh_dim) != mesh_dims.end();
-}
-
 /// Along this mesh dim, fetched blocks come from the fetching rank's own coordinate.
 bool stays(const Hop& hop, int mesh_dim) {
-  return !hop.from.placements()[at(mesh_dim)].is_shard() && !lists(hop.term_dims, mesh_dim);
+  return !hop.from.placements()[at(mesh_dim)].is_shard() && !contains(hop.term_dims, mesh_dim);
 }
 
 int term_of(const Hop& hop, std::span<const int> coordinate) {
@@ -94,7 +91,7 @@ std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinat
   for (int d = 0; d < layout.ndim(); ++d) {
     if (stays(hop, d))
       fixed[at(d)] = coordinate[at(d)];
-    else if (lists(hop.first_only, d))
+    else if (contains(hop.first_only, d))
       target[at(d)] = 0;
     else if (!hop.to.placements()[at(d)].is_shard())
       free_dims.push_back(d);

@@ -36,10 +36,11 @@ FarLoad far_load(const Hop& hop, int rank, const NodeGrid& nodes) {
 }
 
 /// Adds what the node of this rank receives from others.
-void add_node(const Hop& hop, ElementType type, int rank, const NodeGrid& nodes, HopLoad& load) {
+void add_node(const Hop& hop, ElementType type, int rank, int peers, const NodeGrid& nodes,
+              HopLoad& load) {
   const auto ranks = nodes.near_ranks(rank);
-  const auto counted = std::clamp<std::size_t>(
-      static_cast<std::size_t>(most_blocks / std::max(1, most_peers(hop))), 1, ranks.size());
+  const auto counted =
+      std::clamp<std::size_t>(static_cast<std::size_t>(most_blocks / peers), 1, ranks.size());
   double bytes = 0;
   for (std::size_t i = 0; i < counted; ++i) {
     const auto far = far_load(hop, ranks[i * ranks.size() / counted], nodes);
@@ -62,9 +63,13 @@ HopLoad load_of(const Hop& hop, ElementType type, const NodeGrid* nodes) {
   load.near_bytes = bytes * (reduces ? terms - 1 : 1);
   load.reduced_bytes = reduces ? bytes * terms : 0;
   const int self = hop.is_on_one_mesh() ? 1 : 0;
-  load.near_messages = reduces ? terms - 1 : most_peers(hop) - self;
+  const int peers = most_peers(hop);
+  load.near_messages = reduces ? terms - 1 : peers - self;
   if (nodes == nullptr) return load;
-  for (const int rank : {0, hop.from.layout().size() / 2}) add_node(hop, type, rank, *nodes, load);
+  auto middle = hop.from.layout().shape();
+  for (auto& coordinate : middle) coordinate /= 2;
+  for (const int rank : {0, hop.from.layout().mesh_rank(middle)})
+    add_node(hop, type, rank, peers, *nodes, load);
   load.near_bytes = std::max(0.0, load.near_bytes - load.far_bytes);
   load.near_messages = std::max(0.0, load.near_messages - load.far_messages);
   return load;

@@ -39,6 +39,13 @@ MemorySpace PhaseRun::space_of_messages(const ArrayRef& array) const {
   return peers_.staging == Staging::nothing ? array.space : MemorySpace::host;
 }
 
+/// Memory for messages of this array.
+std::byte* PhaseRun::reserve(ScratchBuffer& memory, std::int64_t bytes,
+                             const ArrayRef& array) const {
+  const auto space = space_of_messages(array);
+  return space == array.space ? memory.reserve(bytes, space) : memory.reserve_pinned(bytes);
+}
+
 /// Before MPI reads what was packed, or writes again where it was unpacked.
 void PhaseRun::finish_copies(const Execution& execution) const {
   finish_host(execution);
@@ -51,31 +58,33 @@ void PhaseRun::make_pool(const std::vector<Stream>& streams, Pool& pool, Scratch
   pool.free.clear();
   std::int64_t bytes = 0;
   std::int64_t chunks = 0;
-  auto space = MemorySpace::host;
+  const ArrayRef* array = nullptr;
   for (const auto& stream : streams) {
     if (!is_packed_message(stream)) continue;
     bytes = std::max(bytes, bytes_of_largest_chunk(stream.cut, stream.array.type));
     chunks += stream.cut.chunks();
-    space = space_of_messages(stream.array);
+    array = &stream.array;
   }
-  pool.space = space;
+  if (array == nullptr) return;
+  pool.space = space_of_messages(*array);
   auto buffers = std::min<std::int64_t>(chunks, sizes_.messages_at_once);
-  auto* free = memory.reserve(buffers * bytes, space);
+  auto* free = reserve(memory, buffers * bytes, *array);
   for (; buffers > 0; --buffers) pool.free.push_back(std::exchange(free, free + bytes));
 }
 
 void PhaseRun::make_term_buffers() {
   term_buffer_bytes_ = 0;
   std::int64_t buffers = 0;
-  auto space = MemorySpace::host;
+  const ArrayRef* result = nullptr;
   for (const auto& reduction : reductions_) {
     if (reduction.messages == 0) continue;
     buffers += 2 * reduction.messages;
     term_buffer_bytes_ = std::max(
         term_buffer_bytes_, bytes_of_largest_chunk(reduction.cut, reduction.destination.type));
-    space = space_of_messages(reduction.destination);
+    result = &reduction.destination;
   }
-  term_buffers_ = scratch_->arriving_terms.reserve(buffers * term_buffer_bytes_, space);
+  if (result != nullptr)
+    term_buffers_ = reserve(scratch_->arriving_terms, buffers * term_buffer_bytes_, *result);
 }
 
 std::span<const Message> PhaseRun::post(const Execution& execution) {
@@ -206,7 +215,7 @@ void PhaseRun::send_streams(const Execution& execution) {
       jobs_.push_back({chunk, in_slot(message.data, chunk, outgoing_pool_.space), stores});
   }
   copy(execution, jobs_);
-  finish_copies(execution);
+  if (!posted_.empty()) finish_copies(execution);
 }
 
 void PhaseRun::complete(const Execution& execution, std::span<const std::size_t> ids) {

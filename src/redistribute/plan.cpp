@@ -245,19 +245,18 @@ std::vector<Step> RedistributePlan::steps(int mesh_rank) const {
 
 PlanCost RedistributePlan::cost() const {
   PlanCost cost;
-  const auto* nodes = data_->nodes.get();
-  for (const auto& step : data_->steps) {
-    if (!step.communicates) continue;
-    for (const auto& hop : step.hops) {
-      const auto load = detail::load_of(hop, data_->type, nodes);
-      cost.far_bytes_received += static_cast<std::int64_t>(load.far_bytes);
-      cost.bytes_received += static_cast<std::int64_t>(load.near_bytes + load.far_bytes);
-      cost.bytes_reduced += static_cast<std::int64_t>(load.reduced_bytes);
-      cost.far_messages_received += static_cast<std::int64_t>(load.far_messages);
-      cost.messages_received += static_cast<std::int64_t>(load.near_messages + load.far_messages);
-      cost.seconds += detail::seconds_of(load, data_->options.cost_model);
-    }
+  std::vector<detail::HopLoad> loads;
+  for (const auto& step : data_->steps)
+    for (const auto& hop : step.hops)
+      if (step.communicates) loads.push_back(detail::load_of(hop, data_->type, data_->nodes.get()));
+  for (const auto& load : loads) {
+    cost.far_bytes_received += static_cast<std::int64_t>(load.far_bytes);
+    cost.bytes_received += static_cast<std::int64_t>(load.near_bytes + load.far_bytes);
+    cost.bytes_reduced += static_cast<std::int64_t>(load.reduced_bytes);
+    cost.far_messages_received += static_cast<std::int64_t>(load.far_messages);
+    cost.messages_received += static_cast<std::int64_t>(load.near_messages + load.far_messages);
   }
+  cost.seconds = detail::seconds_of(loads, data_->options.cost_model);
   const auto buffers = data_->messages.buffers * data_->messages.bytes;
   // From one mesh to another, a rank may send more than any receives.
   cost.extra_memory = data_->pair ? buffers : std::min(buffers, 2 * cost.bytes_received);

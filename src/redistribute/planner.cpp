@@ -104,7 +104,7 @@ ReduceOp fold_op(ReduceOp op) {
 std::vector<Hop> staged_hops(const Hop& hop) {
   const auto& from = hop.from.placements();
   const auto& to = hop.to.placements();
-  if (most_peers(hop) < least_peers_for_stages || !hop.first_only.empty()) return {hop};
+  if (most_peers(hop) < least_peers_for_stages) return {hop};
   std::vector<Hop> result;
   std::vector<Placement> current(from.begin(), from.end());
   DTensorSpec reached = hop.from;
@@ -133,10 +133,11 @@ std::vector<std::vector<Hop>> other_ways(const Hop& hop, const RedistributeOptio
   return ways;
 }
 
-/// What lies between source and target respects the limit.
+/// What lies between source and target respects the limit, as messages do besides.
 bool fits(std::span<const Hop> way, ElementType type, double limit) {
-  return std::all_of(way.begin(), way.end() - 1,
-                     [&](const Hop& hop) { return largest_piece_bytes(hop.to, type) <= limit; });
+  double bytes = 0;
+  for (const auto& hop : way.first(way.size() - 1)) bytes += largest_piece_bytes(hop.to, type);
+  return bytes <= limit;
 }
 
 /// The hop itself, unless another way is much cheaper.

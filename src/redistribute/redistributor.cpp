@@ -193,18 +193,17 @@ detail::BoundPlan Redistributor::bound(const ArrayRef& source, const ArrayRef& d
           state_->keeps_phases ? &state_->phases : nullptr};
 }
 
-/// Each element of the source is read by one rank only, before what replaces it arrives: from the
-/// one that has read it.
+/// The source is read in the first phase alone, and what is reduced there replaces it in later ones
+/// only; or all stays.
 bool Redistributor::can_run_in_place() const {
   const auto& steps = state_->steps;
-  if (state_->group.position < 0 || steps.size() != 1 || state_->plan.partial_target())
-    return false;
-  const auto& phases = steps.front().phases;
-  if (phases.front().source != phases.back().destination) return false;
-  const bool reduces = steps.front().kind == StepKind::reduce;
-  const bool all_stays = phases.size() == 1 && phases.front().send.empty() &&
-                         phases.front().receive.size() <= 1 && !steps.front().communicates;
-  return reduces ? phases.size() == 2 : all_stays;
+  if (state_->group.position < 0 || state_->plan.partial_target()) return false;
+  const auto& first = steps.front().phases.front();
+  if (first.source != steps.back().phases.back().destination) return false;
+  const auto phases = steps.size() + steps.front().phases.size() - 1;
+  const bool all_stays =
+      phases == 1 && first.send.empty() && first.receive.size() <= 1 && !steps.front().communicates;
+  return steps.front().kind == StepKind::reduce ? phases > 1 : all_stays;
 }
 
 detail::Scratch& Redistributor::scratch() const {

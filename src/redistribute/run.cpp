@@ -58,7 +58,8 @@ Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Gro
       phases_(std::exchange(home_, {})),
       peers_{group.ranks, {}, group.communicator.state().staging} {
   const bool is_read_by_others = std::ranges::any_of(plans_, [&](const BoundPlan& bound) {
-    return peers_.staging == Staging::nothing || bound.source.space == MemorySpace::host ||
+    const bool is_direct = peers_.staging == Staging::nothing && bound.plan.exchanges() > 0;
+    return is_direct || bound.source.space == MemorySpace::host ||
            bound.destination.space == MemorySpace::host;
   });
   if (!execution_.is_given() || is_read_by_others)

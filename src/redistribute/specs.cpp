@@ -64,7 +64,7 @@ DTensorSpec replicated_along(const DTensorSpec& spec, const std::vector<int>& me
         parts *= at(split.sizes[i]);
       } else {
         positions[at(d)] = left++;
-        are_last = are_last && parts == 1;
+        are_last = are_last && (parts == 1 || split.sizes[i] == 1);
       }
     }
     auto& list = boundaries[at(k)];

@@ -26,6 +26,27 @@ TEST(DonatedSource, all_reduce_goes_into_the_memory_of_the_source) {
   }
 }
 
+/// Each node fetches what its ranks need alike, and passes it round.
+TEST(DonatedSource, all_reduce_on_several_nodes_goes_into_it_too) {
+  const int n = world_size();
+  if (n != 4) GTEST_SKIP() << "needs 4 ranks";
+  const auto mesh = mesh_of({n});
+  const Extents shape{300, 207};
+  const auto part = iota<Matrix>(mesh, {Replicate()}, shape);
+  const auto source = from_local(part.to_local(), mesh, {Partial()}, {.shape = shape});
+  RedistributeOptions options{.ranks_per_node = {2}, .donate_source = true};
+  options.cost_model.seconds_per_node_byte = 1;
+  ASSERT_EQ(make_plan(source.spec(), with_placements(source.spec(), {Replicate()}, "test"),
+                      element_type<double>(), options)
+                .exchanges(),
+            3);
+
+  const auto result = redistribute(source, {Replicate()}, options);
+
+  EXPECT_EQ(result.to_local().data(), source.to_local().data());
+  EXPECT_TRUE(is_iota(result, n));
+}
+
 TEST(DonatedSource, other_transitions_take_memory_of_their_own) {
   const int n = world_size();
   if (n == 1) GTEST_SKIP() << "needs 2 ranks";

@@ -239,6 +239,61 @@ TEST(Plan, says_what_comes_from_other_nodes) {
   EXPECT_NE(text.find("from other nodes about 4096 bytes in "), std::string::npos) << text;
 }
 
+/// Elements that ranks receive from other nodes, of two ranks each, in each step.
+std::vector<std::int64_t> received_from_other_nodes(const RedistributePlan& plan) {
+  std::vector<std::int64_t> elements(plan.steps(0).size());
+  for (int rank = 0; rank < plan.source().layout().size(); ++rank) {
+    const auto steps = plan.steps(rank);
+    for (std::size_t s = 0; s < steps.size(); ++s)
+      for (const auto& phase : steps[s].phases)
+        for (const auto& block : phase.receive)
+          if (block.peer / 2 != rank / 2) elements[s] += block.box.size();
+  }
+  return elements;
+}
+
+TEST(Plan, by_way_of_nodes_only_the_exchange_in_the_middle_leaves_them) {
+  const MeshLayout line(std::vector<int>{16});
+  const MeshLayout grid({8, 2});
+  const CostModel few{.seconds_per_message = 1e-9, .seconds_per_far_message = 1};
+  const auto plan_for = [&](const MeshLayout& layout, const Extents& ranks_per_node,
+                            Boundaries boundaries, const Placements& from, const Placements& to) {
+    return make_plan(DTensorSpec(layout, from, {37, 41}, std::move(boundaries)),
+                     DTensorSpec(layout, to, {37, 41}), float64,
+                     {.cost_model = few, .ranks_per_node = ranks_per_node});
+  };
+  const std::vector<std::int64_t> uneven{0,  1,  3,  3,  4,  6,  8,  9, 14,
+                                         15, 20, 22, 23, 30, 31, 33, 37};
+
+  for (const auto& boundaries : {Boundaries{}, Boundaries{uneven, {}}}) {
+    const auto plan = plan_for(line, {2}, boundaries, {Shard(0)}, {Shard(1)});
+    const auto far = received_from_other_nodes(plan);
+    ASSERT_EQ(far.size(), 3U);
+    EXPECT_EQ(far[0], 0);
+    EXPECT_GT(far[1], 0);
+    EXPECT_EQ(far[2], 0);
+  }
+  const auto plan = plan_for(grid, {1, 2}, {}, {Shard(0), Shard(0)}, {Shard(1), Shard(1)});
+  const auto far = received_from_other_nodes(plan);
+  ASSERT_EQ(far.size(), 3U);
+  EXPECT_EQ(far[0] + far[2], 0);
+}
+
+TEST(Plan, what_lies_between_exchanges_respects_the_limit_of_extra_memory) {
+  const MeshLayout layout(std::vector<int>{8});
+  const auto exchanges_with = [&](std::int64_t extra_memory) {
+    return make_plan(DTensorSpec(layout, {Shard(0)}, {64, 64}),
+                     DTensorSpec(layout, {Shard(1)}, {64, 64}), float64,
+                     {.extra_memory = extra_memory,
+                      .cost_model = {.seconds_per_message = 1e-9, .seconds_per_far_message = 1},
+                      .ranks_per_node = {2}})
+        .exchanges();
+  };
+
+  EXPECT_EQ(exchanges_with(2 * 64 * 64), 3);
+  EXPECT_EQ(exchanges_with(2 * 64 * 64 - 1), 1);
+}
+
 TEST(Plan, refuses_nodes_that_do_not_divide_the_mesh) {
   for (const auto& ranks_per_node : {Extents{3}, Extents{0}, Extents{2, 2}})
     EXPECT_THROW(plan_on_nodes({8}, ranks_per_node, {64, 32}, "S(0)", "R"), InvalidArgument);

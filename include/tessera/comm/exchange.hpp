@@ -83,11 +83,12 @@ class Exchange {
   Ticket post(Byte* data, std::int64_t bytes, int rank);
   std::size_t free_transfer();
   bool complete(Transfer& transfer);
-  void check(int code, const Transfer& transfer) const;
+  void check(int code, const Transfer& transfer);
   void note(const Transfer& transfer);
   void drain();
 
   Communicator communicator_;
+  bool has_failed_ = false;  ///< as MPI says
   Operation* owner_;
   TraceEvent event_;
   double start_;

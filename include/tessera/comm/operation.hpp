@@ -113,7 +113,7 @@ class Operation {
   /// The same for an exception in the background, which fail() throws later: also tells them why.
   void announce(const std::exception_ptr& thrown) noexcept;
   /// The call fails because some rank may be dead.
-  bool has_timed_out() const;
+  bool may_have_lost_a_rank() const;
 
   const char* name() const { return name_.text; }
   /// "mesh rank 2 of mesh (4)" for a rank of the communicator.

@@ -44,7 +44,7 @@ struct PlanCost {
   std::int64_t bytes_reduced = 0;  ///< operands read by reductions
   std::int64_t messages_received = 0;
   std::int64_t far_bytes_received = 0;     ///< of these, from other nodes, by some ranks
-  std::int64_t far_messages_received = 0;  ///< likewise
+  std::int64_t far_messages_received = 0;  ///< likewise, or sent where those are more
   double seconds = 0.0;                    ///< by the cost model of the options
   std::int64_t extra_memory = 0;           ///< most bytes of messages under way
 };

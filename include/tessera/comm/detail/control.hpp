@@ -217,7 +217,8 @@ class Control {
   std::map<Round, std::uint64_t> rounds_;
   std::map<OperationId, std::map<int, Statement>> statements_;
   std::set<std::tuple<OperationId, OperationId, int, bool>> told_;  ///< where this rank is instead
-  std::set<int> held_up_;  ///< ranks that wait in vain in calls that this one has left
+  /// Ranks that wait in vain in earlier calls, while this one was in a call.
+  std::set<std::pair<OperationId, int>> held_up_;
   std::set<OperationId> known_to_agree_;
   std::deque<FailedCall> failed_;
   std::deque<Leftover> leftovers_;

@@ -167,7 +167,7 @@ class Lanes {
   /// it while chunks of this one may be unread.
   Lanes(SharedWindow& shared, std::uint64_t stamp);
   /// Takes back what was published and gives back what was taken; waits for a reader that is just
-  /// reading, for at most a second.
+  /// reading, for at most half a second.
   ~Lanes();
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
@@ -209,7 +209,6 @@ class Lanes {
   SharedWindow& shared_;
   std::uint64_t stamp_;
   std::vector<Lane> lanes_;
-  bool is_abandoned_ = false;
 };
 
 }  // namespace tessera::detail

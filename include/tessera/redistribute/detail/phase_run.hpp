@@ -203,6 +203,7 @@ class PhaseRun {
   /// Not so the message that is the array's own memory, nor what travels through the window.
   bool is_packed_message(const Stream& stream) const;
   MemorySpace space_of_messages(const ArrayRef& array) const;
+  std::byte* reserve(ScratchBuffer& memory, std::int64_t bytes, const ArrayRef& array) const;
   void finish_copies(const Execution& execution) const;
   void rewind();
   void make_pool(const std::vector<Stream>& streams, Pool& pool, ScratchBuffer& memory);

@@ -13,17 +13,20 @@
 
 namespace tessera::detail {
 
-/// Reusable memory that only grows; on the host a device reads and writes it directly. What was in
-/// it is lost when it grows.
+/// Reusable memory that only grows. What was in it is lost when it does.
 class ScratchBuffer {
  public:
   std::byte* reserve(std::int64_t bytes, MemorySpace space);
+  /// Host memory that a device reads and writes directly.
+  std::byte* reserve_pinned(std::int64_t bytes);
 
  private:
-  using HostBytes = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
+  using HostBytes = Kokkos::View<std::byte*, Kokkos::HostSpace>;
+  using PinnedBytes = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
   using DeviceBytes = Kokkos::View<std::byte*, Kokkos::DefaultExecutionSpace::memory_space>;
 
   ViewHolder<HostBytes> host_;
+  ViewHolder<PinnedBytes> pinned_;
   ViewHolder<DeviceBytes> device_;
 };
 
