@@ -13,6 +13,8 @@
 
 #include <tessera/tessera.hpp>
 
+#include "../ranks.hpp"
+
 namespace {
 
 using namespace tessera;
@@ -78,23 +80,9 @@ void agreement_on_a_new_call(benchmark::State& state) {
 }
 BENCHMARK(agreement_on_a_new_call)->Iterations(2000);
 
-/// For ranks other than 0.
-class Silent : public benchmark::BenchmarkReporter {
-  bool ReportContext(const Context&) override { return true; }
-  void ReportRuns(const std::vector<Run>&) override {}
-};
-
 }  // namespace
 
 int main(int argc, char** argv) {
   ScopeGuard guard(argc, argv);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  world();
-  Silent silent;
-  if (world().rank() == 0)
-    benchmark::RunSpecifiedBenchmarks();
-  else
-    benchmark::RunSpecifiedBenchmarks(&silent);
-  benchmark::Shutdown();
+  return perf::run_benchmarks(argc, argv, world().rank());
 }

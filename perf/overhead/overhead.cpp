@@ -6,6 +6,8 @@
 
 #include <tessera/tessera.hpp>
 
+#include "../ranks.hpp"
+
 namespace {
 
 using namespace tessera;
@@ -58,22 +60,9 @@ void make_plan_on_64x64_ranks(benchmark::State& state) {
 }
 BENCHMARK(make_plan_on_64x64_ranks);
 
-/// Of the ranks that print nothing.
-struct Silent : benchmark::BenchmarkReporter {
-  bool ReportContext(const Context&) override { return true; }
-  void ReportRuns(const std::vector<Run>&) override {}
-};
-
 }  // namespace
 
 int main(int argc, char** argv) {
   ScopeGuard guard(argc, argv);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  Silent silent;
-  if (world().rank() == 0)
-    benchmark::RunSpecifiedBenchmarks();
-  else
-    benchmark::RunSpecifiedBenchmarks(&silent);
-  benchmark::Shutdown();
+  return perf::run_benchmarks(argc, argv, world().rank());
 }

@@ -17,6 +17,8 @@
 
 #include <tessera/tessera.hpp>
 
+#include "../ranks.hpp"
+
 namespace {
 
 using namespace tessera;
@@ -157,28 +159,15 @@ void overlap(benchmark::State& state, const Transition& transition) {
   }
 }
 
-/// Of the ranks that print nothing.
-struct Silent : benchmark::BenchmarkReporter {
-  bool ReportContext(const Context&) override { return true; }
-  void ReportRuns(const std::vector<Run>&) override {}
-};
-
 }  // namespace
 
 int main(int argc, char** argv) {
   setenv("TESSERA_NODES", "each", 0);
   ScopeGuard guard(argc, argv);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   for (const auto& transition : transitions)
     benchmark::RegisterBenchmark(transition.name, overlap, transition)
         ->Iterations(1)
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
-  Silent silent;
-  if (world().rank() == 0)
-    benchmark::RunSpecifiedBenchmarks();
-  else
-    benchmark::RunSpecifiedBenchmarks(&silent);
-  benchmark::Shutdown();
+  return perf::run_benchmarks(argc, argv, world().rank());
 }

@@ -15,6 +15,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "../ranks.hpp"
 #include "table.hpp"
 
 namespace {
@@ -109,20 +110,6 @@ void register_cases(Record& record, const std::vector<Case>& cases) {
 }
 
 /// Leaves the screen to the table.
-class Silent : public benchmark::BenchmarkReporter {
-  bool ReportContext(const Context&) override { return true; }
-  void ReportRuns(const std::vector<Run>&) override {}
-};
-
-/// Only one rank may write the file.
-bool initialize(std::vector<char*> arguments, int rank) {
-  std::string no_file = "--benchmark_out=";
-  if (rank != 0) arguments.push_back(no_file.data());
-  auto count = static_cast<int>(arguments.size());
-  benchmark::Initialize(&count, arguments.data());
-  return !benchmark::ReportUnrecognizedArguments(count, arguments.data());
-}
-
 void run(int rank) {
   Silent reporter;
   std::ostream nowhere(nullptr);

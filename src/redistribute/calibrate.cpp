@@ -51,19 +51,19 @@ double seconds_of(const DeviceMesh& mesh, Placement from, Placement to, const Ex
   const DTensorSpec source(mesh.layout(), all(from), shape);
   const DTensorSpec target(mesh.layout(), all(to), shape);
   const auto redistributor = make_plan(source, target, element_type<double>()).bind(mesh);
-  const auto piece = [&](const DTensorSpec& spec) {
-    const auto shape = spec.local_shape(mesh.rank());
-    return std::pair(Bytes(label, static_cast<std::size_t>(product(shape))), shape);
+  const auto shape_of = [&](const DTensorSpec& spec) { return spec.local_shape(mesh.rank()); };
+  const auto memory_for = [&](const DTensorSpec& spec) {
+    return Bytes(label, static_cast<std::size_t>(product(shape_of(spec))));
   };
-  const auto [source_data, source_shape] = piece(source);
-  const auto [target_data, target_shape] = piece(target);
-  const auto array = [](const Bytes& data, const Extents& shape) {
-    auto result = array_ref(data);
-    return row_major(result.data, result.type, shape, result.space);
+  const auto array = [&](const Bytes& memory, const DTensorSpec& spec) {
+    const auto flat = array_ref(memory);
+    return row_major(flat.data, flat.type, shape_of(spec), flat.space);
   };
+  const auto source_memory = memory_for(source);
+  const auto target_memory = memory_for(target);
   return fastest(mesh, repetitions, [&] {
-    redistributor.execute(Execution(), array(source_data, source_shape),
-                          array(target_data, target_shape), label);
+    redistributor.execute(Execution(), array(source_memory, source), array(target_memory, target),
+                          label);
   });
 }
 

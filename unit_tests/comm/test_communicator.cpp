@@ -12,11 +12,13 @@
 #include <tessera/comm/runtime.hpp>
 #include <tessera/error/error.hpp>
 
+#include "../support/errors.hpp"
 #include "groups.hpp"
 
 namespace {
 
 using namespace tessera;
+using test::message_of;
 using test::rank_lists;
 using test::world;
 using testing::HasSubstr;
@@ -27,16 +29,6 @@ MPI_Comm user_duplicate(MPI_Comm comm) {
   MPI_Comm_idup(comm, &result, &request);
   detail::wait_yielding(request);
   return result;
-}
-
-template <class E>
-std::string message_of(const auto& action) {
-  try {
-    action();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "no exception";
 }
 
 int rank_in(MPI_Comm comm) {

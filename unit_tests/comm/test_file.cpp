@@ -13,11 +13,13 @@
 #include <tessera/comm/detail/message_limit.hpp>
 #include <tessera/comm/file.hpp>
 
+#include "../support/errors.hpp"
 #include "groups.hpp"
 
 namespace {
 
 using namespace tessera;
+using test::message_of;
 using test::world;
 using testing::HasSubstr;
 
@@ -79,16 +81,6 @@ std::vector<std::int64_t> read_with_ifstream(const std::filesystem::path& path,
 
 std::byte* data(std::vector<std::int64_t>& values) {
   return std::as_writable_bytes(std::span(values)).data();
-}
-
-template <class E>
-std::string message_of(const auto& action) {
-  try {
-    action();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "no exception";
 }
 
 void write_numbers(const std::filesystem::path& path, int count) {
