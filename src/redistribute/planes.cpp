@@ -17,7 +17,7 @@ constexpr std::int64_t tile_rows = 256;
 constexpr std::int64_t least_streaming_run = 4 * cache_line;
 constexpr std::int64_t gathered_bytes = 4096;
 constexpr std::int64_t least_prefetched_run = 2 * cache_line;
-constexpr std::int64_t most_prefetched_run = 2048;
+constexpr std::int64_t most_prefetched_run = 1024;
 constexpr std::int64_t least_prefetched_bytes = 64 * 1024;
 constexpr std::int64_t prefetch_distance = 4096;
 
