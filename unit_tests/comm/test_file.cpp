@@ -292,7 +292,7 @@ TEST(File, that_is_too_short_is_an_io_error_where_elements_are_missing) {
   file.close();
 
   EXPECT_THAT(message,
-              HasSubstr(misses ? "expected at least 96 bytes, got a file of 88" : "no exception"));
+              HasSubstr(misses ? "expected at least 96 bytes, got a file of 88" : "no error"));
   if (!misses) {
     EXPECT_EQ(read, elements(array, box));
   }
