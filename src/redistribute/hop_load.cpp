@@ -53,6 +53,14 @@ void add_node(const Hop& hop, ElementType type, int rank, int peers, const NodeG
       load.node_bytes, bytes * static_cast<double>(ranks.size()) / static_cast<double>(counted));
 }
 
+double seconds_of(const HopLoad& load, const CostModel& model) {
+  return (load.near_bytes + load.far_bytes) * model.seconds_per_byte +
+         load.node_bytes * model.seconds_per_node_byte +
+         load.reduced_bytes * model.seconds_per_reduced_byte +
+         load.near_messages * model.seconds_per_message +
+         load.far_messages * model.seconds_per_far_message;
+}
+
 }  // namespace
 
 HopLoad load_of(const Hop& hop, ElementType type, const NodeGrid* nodes) {
@@ -73,14 +81,6 @@ HopLoad load_of(const Hop& hop, ElementType type, const NodeGrid* nodes) {
   load.near_bytes = std::max(0.0, load.near_bytes - load.far_bytes);
   load.near_messages = std::max(0.0, load.near_messages - load.far_messages);
   return load;
-}
-
-double seconds_of(const HopLoad& load, const CostModel& model) {
-  return (load.near_bytes + load.far_bytes) * model.seconds_per_byte +
-         load.node_bytes * model.seconds_per_node_byte +
-         load.reduced_bytes * model.seconds_per_reduced_byte +
-         load.near_messages * model.seconds_per_message +
-         load.far_messages * model.seconds_per_far_message;
 }
 
 double seconds_of(std::span<const HopLoad> loads, const CostModel& model) {

@@ -104,23 +104,25 @@ DTensorSpec NodeGrid::finer(const DTensorSpec& spec) const {
                      std::move(boundaries), "make_plan");
 }
 
-std::vector<Hop> by_way_of_nodes(const Hop& hop, const NodeGrid& nodes) {
-  const auto from = nodes.finer(hop.from);
-  const auto to = nodes.finer(hop.to);
-  const auto sorted = mixed(from, to, nodes);
-  const auto arrived = mixed(to, from, nodes);
-  return {
-      {.from = from, .to = sorted}, {.from = sorted, .to = arrived}, {.from = arrived, .to = to}};
+Hop NodeGrid::finer(const Hop& hop) const {
+  return {.from = finer(hop.from), .to = finer(hop.to)};
 }
 
-std::vector<Hop> shared_on_nodes(const Hop& hop, const NodeGrid& nodes, int tensor_dim) {
-  const auto to = nodes.finer(hop.to);
+std::vector<Hop> by_way_of_nodes(const Hop& finer, const NodeGrid& nodes) {
+  const auto sorted = mixed(finer.from, finer.to, nodes);
+  const auto arrived = mixed(finer.to, finer.from, nodes);
+  return {{.from = finer.from, .to = sorted},
+          {.from = sorted, .to = arrived},
+          {.from = arrived, .to = finer.to}};
+}
+
+std::vector<Hop> shared_on_nodes(const Hop& finer, const NodeGrid& nodes, int tensor_dim) {
   std::vector<int> sharing;
   for (const int d : nodes.dims_within())
-    if (to.placements()[at(d)].is_replicate()) sharing.push_back(d);
-  if (sharing.empty()) return {hop};
-  const auto shares = split_further(to, tensor_dim, sharing);
-  return {{.from = nodes.finer(hop.from), .to = shares}, {.from = shares, .to = to}};
+    if (finer.to.placements()[at(d)].is_replicate()) sharing.push_back(d);
+  if (sharing.empty()) return {finer};
+  const auto shares = split_further(finer.to, tensor_dim, sharing);
+  return {{.from = finer.from, .to = shares}, {.from = shares, .to = finer.to}};
 }
 
 }  // namespace tessera::detail

@@ -66,7 +66,6 @@ void PhaseRun::make_pool(const std::vector<Stream>& streams, Pool& pool, Scratch
     array = &stream.array;
   }
   if (array == nullptr) return;
-  pool.space = space_of_messages(*array);
   auto buffers = std::min<std::int64_t>(chunks, sizes_.messages_at_once);
   auto* free = reserve(memory, buffers * bytes, *array);
   for (; buffers > 0; --buffers) pool.free.push_back(std::exchange(free, free + bytes));
@@ -212,7 +211,7 @@ void PhaseRun::send_streams(const Execution& execution) {
     if (message.data == chunk.data) continue;
     if (chunk.space == MemorySpace::host) packed += message.bytes;
     if (!run(execution, stream->prepared, chunk.data, message.data, stores))
-      jobs_.push_back({chunk, in_slot(message.data, chunk, outgoing_pool_.space), stores});
+      jobs_.push_back({chunk, in_slot(message.data, chunk, space_of_messages(chunk)), stores});
   }
   copy(execution, jobs_);
   if (!posted_.empty()) finish_copies(execution);
@@ -248,7 +247,8 @@ void PhaseRun::land(const Execution& execution, const Flight& flight) {
 void PhaseRun::unpack(const Execution& execution, Stream& stream, const Flight& flight) {
   const auto chunk = chunk_of(stream.array, stream.cut, flight.chunk);
   if (!run(execution, stream.prepared, flight.buffer, chunk.data, stream.stores))
-    jobs_.push_back({in_slot(flight.buffer, chunk, incoming_pool_.space), chunk, stream.stores});
+    jobs_.push_back(
+        {in_slot(flight.buffer, chunk, space_of_messages(chunk)), chunk, stream.stores});
 }
 
 }  // namespace tessera::detail

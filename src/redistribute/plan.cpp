@@ -292,10 +292,6 @@ Received most_received(const RedistributePlan& plan, const RedistributePlan::Dat
   return most;
 }
 
-}  // namespace
-
-namespace {
-
 /// Where it is not that of the plan.
 std::string grid_of(const detail::Hop& hop, const RedistributePlan::Data& data) {
   const auto& layout = hop.from.layout();

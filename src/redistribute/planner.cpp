@@ -127,9 +127,10 @@ std::vector<std::vector<Hop>> other_ways(const Hop& hop, const RedistributeOptio
   if (!hop.first_only.empty()) return ways;
   ways.push_back(staged_hops(hop));
   if (nodes == nullptr || nodes->dims_within().empty()) return ways;
-  ways.push_back(by_way_of_nodes(hop, *nodes));
+  const auto finer = nodes->finer(hop);
+  ways.push_back(by_way_of_nodes(finer, *nodes));
   for (const int k : slowest_first(hop.to, options))
-    ways.push_back(shared_on_nodes(hop, *nodes, k));
+    ways.push_back(shared_on_nodes(finer, *nodes, k));
   return ways;
 }
 

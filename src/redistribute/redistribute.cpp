@@ -77,13 +77,20 @@ bool all_know_source(const Meshes& meshes) {
   return std::ssize(calls_of(meshes)->ranks) == meshes.source.size();
 }
 
+/// Without its target.
+AcrossCall started_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
+                        ElementType type, const RedistributeOptions& options) {
+  AcrossCall call{function, meshes, options, type, source.shape().size()};
+  if (all_know_source(meshes)) call.source_hash = source.hash();
+  return call;
+}
+
 }  // namespace
 
 AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
                        const Placements& target, ElementType type,
                        const RedistributeOptions& options) {
-  AcrossCall call{function, meshes, options, type, source.shape().size()};
-  if (all_know_source(meshes)) call.source_hash = source.hash();
+  auto call = started_call(function, meshes, source, type, options);
   const auto resolved = target.resolved(source.tensor_dims(), function);
   call.target_hash = resolved.hash();
   call.target = fmt::format("mesh {} as {}", to_string(meshes.target), to_string(resolved));
@@ -93,8 +100,7 @@ AcrossCall across_call(const char* function, const Meshes& meshes, const DTensor
 AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
                        const DTensorSpec& target, ElementType type,
                        const RedistributeOptions& options) {
-  AcrossCall call{function, meshes, options, type, source.shape().size()};
-  if (all_know_source(meshes)) call.source_hash = source.hash();
+  auto call = started_call(function, meshes, source, type, options);
   call.target_hash = target.hash();
   call.target = to_string(target);
   return call;

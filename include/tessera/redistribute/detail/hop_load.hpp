@@ -25,7 +25,6 @@ struct HopLoad {
 /// `nodes`: null where the mesh is on one.
 HopLoad load_of(const Hop& hop, ElementType type, const NodeGrid* nodes);
 
-double seconds_of(const HopLoad& load, const CostModel& model);
 /// Of hops one after another, with what it takes to begin each.
 double seconds_of(std::span<const HopLoad> loads, const CostModel& model);
 

@@ -26,6 +26,8 @@ class NodeGrid {
 
   /// The same distribution on the finer mesh of the same ranks.
   DTensorSpec finer(const DTensorSpec& spec) const;
+  /// A hop that reduces nothing, between the same distributions there.
+  Hop finer(const Hop& hop) const;
   /// Mesh dims of the finer mesh along which several ranks are on one node.
   const std::vector<int>& dims_within() const { return dims_within_; }
 
@@ -36,14 +38,14 @@ class NodeGrid {
   std::vector<int> dims_within_;
 };
 
-/// What goes on between two distributions on a grid of nodes.
+/// Ways of a hop on the finer mesh.
 ///
 /// Few large messages instead of many small ones: the ranks of a node sort what they send by nodes,
 /// each rank exchanges with few other nodes, and ranks pass on what arrived to those on their node.
-std::vector<Hop> by_way_of_nodes(const Hop& hop, const NodeGrid& nodes);
+std::vector<Hop> by_way_of_nodes(const Hop& finer, const NodeGrid& nodes);
 
 /// What several ranks of a node need comes to it once: each fetches a share along `tensor_dim`, then
 /// they pass the shares round. The hop alone where they need nothing in common.
-std::vector<Hop> shared_on_nodes(const Hop& hop, const NodeGrid& nodes, int tensor_dim);
+std::vector<Hop> shared_on_nodes(const Hop& finer, const NodeGrid& nodes, int tensor_dim);
 
 }  // namespace tessera::detail

@@ -185,7 +185,6 @@ class PhaseRun {
   };
   /// Memory for messages under way in one direction.
   struct Pool {
-    MemorySpace space = MemorySpace::host;
     std::vector<std::byte*> free;
     int under_way = 0;  ///< messages, with memory of the pool or without
   };
