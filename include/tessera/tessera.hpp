@@ -2,7 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/comm/flight_recorder.hpp>
+#include <tessera/comm/progress.hpp>
+#include <tessera/debug/comm_debug_mode.hpp>
+#include <tessera/debug/plan_svg.hpp>
+#include <tessera/debug/sharding_svg.hpp>
+#include <tessera/debug/visualize_sharding.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/error/log.hpp>
 #include <tessera/io/npy.hpp>
 #include <tessera/local_map/local_map.hpp>
 #include <tessera/mesh/device_mesh.hpp>

@@ -8,6 +8,7 @@
 
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/detail/check.hpp>
+#include <tessera/comm/detail/description.hpp>
 #include <tessera/comm/detail/environment.hpp>
 #include <tessera/comm/detail/message_limit.hpp>
 #include <tessera/comm/detail/node_window.hpp>
@@ -16,6 +17,7 @@
 #include <tessera/comm/detail/wait.hpp>
 #include <tessera/comm/runtime.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/error/log.hpp>
 
 namespace tessera {
 namespace {
@@ -77,6 +79,11 @@ void fill_in(MPI_Comm user, Communicator::State& state) {
   state.io_limit = detail::default_io_limit;
 }
 
+void log_description(const Communicator& communicator) {
+  log(LogLevel::info, "comm",
+      [&] { return "new communicator:\n" + detail::description(communicator); });
+}
+
 MPI_Comm make_group(const Communicator::State& state, const std::vector<int>& ranks) {
   const ProcessGroup all(state.handle);
   ProcessGroup part;
@@ -94,6 +101,7 @@ MPI_Comm make_group(const Communicator::State& state, const std::vector<int>& ra
 Communicator Communicator::duplicate_of(MPI_Comm user) {
   check_user_communicator(user);
   if (auto state = detail::find_duplicate(user)) return Communicator(std::move(state));
+  detail::set_log_rank(detail::world_rank());
   const auto state = std::make_shared<State>();
   state->handle = duplicate(user);
   try {
@@ -107,6 +115,7 @@ Communicator Communicator::duplicate_of(MPI_Comm user) {
     detail::release(*state);
     throw;
   }
+  log_description(Communicator(state));
   return Communicator(state);
 }
 
@@ -120,6 +129,12 @@ Communicator::State& Communicator::state() const {
 
 bool Communicator::is_freed() const {
   return state_ != nullptr && state_->handle == MPI_COMM_NULL;
+}
+
+int detail::world_rank() {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  return rank;
 }
 
 int Communicator::rank() const {

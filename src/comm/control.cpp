@@ -106,6 +106,12 @@ void OperationLog::take_back(Traces* traces) {
   spare_traces.emplace_back(traces);
 }
 
+void OperationLog::keep_text(std::uint64_t sequence, const std::string& text) {
+  constexpr std::size_t most_kept = 16;
+  failed.push_back({sequence, text});
+  if (failed.size() > most_kept) failed.pop_front();
+}
+
 CallInWords OperationLog::in_words(std::uint64_t fingerprint, const char* otherwise) const {
   const auto found = agreed.find(fingerprint);
   return found == agreed.end() ? CallInWords{otherwise, otherwise} : found->second;
@@ -146,6 +152,9 @@ void Control::finish_detached() noexcept {
 
 void Control::close() noexcept {
   finish_detached();
+  for (auto& [key, log] : logs_)
+    for (const auto& call : log.past)
+      log.set.forgotten = std::max(log.set.forgotten, call.sequence);
   drop_unread(handle_, static_cast<int>(processes_.size()));
   for (auto& [bytes, request] : transfers_) {
     if (drain({&request, 1}, 0.1)) continue;
@@ -169,6 +178,29 @@ OperationLog& Control::log(std::uint64_t key, std::span<const int> ranks, const 
                     position, name};
   made.is_alone = ranks.size() == 1;
   return logs_.emplace(key, std::move(made)).first->second;
+}
+
+std::vector<const OperationLog*> Control::logs() const {
+  std::vector<const OperationLog*> result;
+  for (const auto& [key, log] : logs_) result.push_back(&log);
+  std::ranges::sort(result, {}, &OperationLog::key);
+  return result;
+}
+
+std::vector<RecordedCall> Control::calls_under_way(const OperationLog& log) const {
+  std::vector<RecordedCall> result;
+  for (const auto* call = innermost_call; call != nullptr; call = call->outer_)
+    if (call->log_ == &log) result.push_back(call->record());
+  std::ranges::reverse(result);
+  for (const auto& background : detached)
+    if (background.operation->log_ == &log) result.push_back(background.operation->record());
+  return result;
+}
+
+std::vector<int> Control::processes_of(const OperationLog& log) const {
+  std::vector<int> result;
+  for (const int rank : log.ranks) result.push_back(processes_[static_cast<std::size_t>(rank)]);
+  return result;
 }
 
 void Control::send(int rank, std::vector<std::byte> bytes) {
@@ -271,10 +303,10 @@ bool Control::has_begun(OperationId id) const {
   return id.sequence <= log.begun || id.sequence >> nested_bits < log.set.generation;
 }
 
-const PastCall* Control::past_call(OperationId id) const {
-  static constexpr PastCall forgotten{};
+const RecordedCall* Control::past_call(OperationId id) const {
+  static constexpr RecordedCall forgotten{};
   const auto& log = logs_.at(id.group);
-  const auto found = std::ranges::find(log.past, id.sequence, &PastCall::sequence);
+  const auto found = std::ranges::find(log.past, id.sequence, &RecordedCall::sequence);
   if (found != log.past.end()) return &*found;
   const auto oldest = log.past[log.oldest].sequence;
   return id.sequence < oldest ? &forgotten : nullptr;

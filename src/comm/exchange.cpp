@@ -35,6 +35,8 @@ Exchange::Exchange(const Communicator& communicator, TraceKind kind, const char*
     transfers_ = std::move(spare.back());
     spare.pop_back();
   }
+  event_.start = start_;
+  event_.call = owner_;
   // What a rank that comes late sends and receives, the others may have given up.
   communicator_.state().control->catch_up(start_);
   if (owner_ != nullptr && detail::Control::must_give_up()) detail::Control::give_up();
@@ -43,6 +45,8 @@ Exchange::Exchange(const Communicator& communicator, TraceKind kind, const char*
 Exchange::~Exchange() {
   if (!comm::is_usable() || communicator_.is_freed()) return;
   try {
+    if (owner_ != nullptr && !is_finished_)
+      owner_->add_bytes(event_.bytes_sent, event_.bytes_received);
     if (open_ > 0) {
       abandon();
       drain();
@@ -85,6 +89,7 @@ Exchange::Ticket Exchange::post(Byte* data, std::int64_t bytes, int rank) {
   constexpr bool is_sent = std::is_const_v<Byte>;
   const auto& state = communicator_.state();
   const int tag = owner_ == nullptr ? detail::plain_tag : owner_->tag();
+  event_.uses_messages = true;
   auto& messages = is_sent ? event_.messages_sent : event_.messages_received;
   std::size_t first = none;
   std::size_t last = none;
@@ -163,13 +168,20 @@ bool Exchange::test() {
 }
 
 void Exchange::count_received(std::int64_t bytes) {
+  event_.uses_window = true;
   ++event_.messages_received;
   event_.bytes_received += bytes;
 }
 
 void Exchange::count_sent(std::int64_t bytes) {
+  event_.uses_window = true;
   ++event_.messages_sent;
   event_.bytes_sent += bytes;
+  event_.bytes_packed += bytes;
+}
+
+void Exchange::count_packed(std::int64_t bytes) {
+  event_.bytes_packed += bytes;
 }
 
 void Exchange::wait() {
@@ -209,7 +221,9 @@ std::vector<int> Exchange::awaited() const {
 
 void Exchange::finish() {
   wait();
+  is_finished_ = true;
   event_.seconds = detail::seconds() - start_;
+  if (owner_ != nullptr) owner_->add_bytes(event_.bytes_sent, event_.bytes_received);
   emit(event_);
 }
 

@@ -39,7 +39,7 @@ bool Control::has_number_of(const Operation& operation, OperationId id) const {
          is_outermost(id.sequence);
 }
 
-void Control::tell_completed(int rank, OperationId id, const PastCall& past) {
+void Control::tell_completed(int rank, OperationId id, const RecordedCall& past) {
   const auto& log = logs_.at(id.group);
   const auto [name, text] = log.in_words(past.fingerprint, "another call");
   const Call call{id, past.fingerprint, name, text, log.name, log.ranks};

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <exception>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/file_blocks.hpp>
 #include <tessera/comm/detail/state.hpp>
+#include <tessera/comm/progress.hpp>
 #include <tessera/error/error.hpp>
 
 namespace tessera {
@@ -58,9 +60,17 @@ std::string access_block(MPI_File file, const FileBlock& block, bool has_views, 
   return moved == bytes ? "" : fmt::format("expected {} bytes, got {}", bytes, moved);
 }
 
+std::int64_t total_bytes(const std::vector<FileBlock>& blocks) {
+  std::int64_t result = 0;
+  for (const auto& block : blocks) result += block.bytes();
+  return result;
+}
+
 /// Text of the first error. Goes on to the last round with or without one.
 std::string access_rounds(MPI_File file, const std::vector<FileBlock>& mine,
-                          const Protocol& protocol, auto&& access) {
+                          const Protocol& protocol, const char* operation, auto&& access) {
+  ProgressMeter meter(operation, total_bytes(mine));
+  std::exception_ptr thrown;  // by who watches: the other ranks come to all rounds
   std::string error;
   std::int64_t begin = 0;
   for (std::int64_t round = 0; round < protocol.rounds; ++round) {
@@ -71,21 +81,22 @@ std::string access_rounds(MPI_File file, const std::vector<FileBlock>& mine,
         [&](MPI_Offset at, int bytes, MPI_Status* s) { return access(at, begin, bytes, s); });
     if (error.empty()) error = text;
     if (!block.repeats.empty()) begin += block.bytes();
+    try {
+      if (!thrown && meter.is_on()) meter.reach(begin);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
   }
   // Offsets of read_at and write_at count from the view's first byte.
   const auto text = error_text(protocol.has_views ? set_view(file, 0, MPI_BYTE) : MPI_SUCCESS);
+  if (thrown) std::rethrow_exception(thrown);
+  if (error.empty()) meter.finish();
   return error.empty() ? text : error;
 }
 
 std::vector<FileBlock> blocks(const Group& group, const FileArray& array, const Box& box) {
   if (box.is_empty() || array.element_size == 0) return {};
   return detail::cut(detail::block_of(array, box), group.communicator.state().io_limit);
-}
-
-std::int64_t total_bytes(const std::vector<FileBlock>& blocks) {
-  std::int64_t result = 0;
-  for (const auto& block : blocks) result += block.bytes();
-  return result;
 }
 
 void check(const std::string& error, const char* function, const std::filesystem::path& path) {
@@ -116,7 +127,7 @@ void File::read_box(const FileArray& array, const Box& box, std::byte* data) con
   if (!error.empty()) mine.clear();
   const auto protocol = agree(group(), mine, operation);
   const auto failure = access_rounds(
-      handle_, mine, protocol,
+      handle_, mine, protocol, operation,
       [&](MPI_Offset at, std::int64_t begin, int count, MPI_Status* status) {
         return MPI_File_read_at_all(handle_, at, data + begin, count, MPI_BYTE, status);
       });
@@ -130,7 +141,7 @@ void File::write_box(const FileArray& array, const Box& box, const std::byte* da
   const auto mine = blocks(group(), array, box);
   const auto protocol = agree(group(), mine, operation);
   const auto failure = access_rounds(
-      handle_, mine, protocol,
+      handle_, mine, protocol, operation,
       [&](MPI_Offset at, std::int64_t begin, int count, MPI_Status* status) {
         return MPI_File_write_at_all(handle_, at, data + begin, count, MPI_BYTE, status);
       });

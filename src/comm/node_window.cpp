@@ -107,11 +107,13 @@ void make_window(const Communicator& communicator) {
       all_gather_value(group, is_mapped ? shape.slot_bytes : 0, TraceKind::metadata, operation);
   memory.unlink();
   if (!is_mapped && node_ranks.size() > 1)
-    log({LogLevel::warning, "comm",
-         fmt::format("no window for the {} ranks of this node, {} bytes per rank wanted: {}; "
-                     "they exchange messages",
-                     node_ranks.size(), wanted_bytes,
-                     memory.error().empty() ? "too few bytes" : memory.error())});
+    log(LogLevel::warning, "comm", [&] {
+      return fmt::format(
+          "no window for the {} ranks of this node, {} bytes per rank wanted: {}; they exchange "
+          "messages",
+          node_ranks.size(), wanted_bytes,
+          memory.error().empty() ? "too few bytes" : memory.error());
+    });
   const auto slot_of_node = least_of_nodes(state.node_map, slots);
   for (const auto slot : slot_of_node)
     if (slot > 0 && (state.smallest_slot == 0 || slot < state.smallest_slot))

@@ -43,12 +43,23 @@ std::string Operation::rank_in_words(int rank) const {
   return fmt::format("mesh rank {} of mesh {}", position, log_->name);
 }
 
+std::string Operation::in_words() const {
+  return log_->in_words(fingerprint_, name_.text).text;
+}
+
+const std::string& Operation::mesh() const {
+  return log_->name;
+}
+
 /// Of a doomed call.
 detail::Failure& Operation::failure() const {
   return *traces_->failure;
 }
 
-void Operation::begin() noexcept {
+/// Not inlined, so that the code behind it is the caller's.
+[[gnu::noinline]] void Operation::begin() noexcept {
+  caller_ = __builtin_return_address(0);
+  time_ = detail::coarse_time();
   outer_ = detail::innermost_call;
   detail::innermost_call = this;
   closes_ = outer_ == nullptr;
@@ -66,11 +77,16 @@ void Operation::begin_within() noexcept {
   sequence_ = log_->begin(closes_);
 }
 
+detail::RecordedCall Operation::record() const {
+  return {sequence_, fingerprint_, name_.text,      caller_,
+          time_,     bytes_sent_,  bytes_received_, has_failed_};
+}
+
 void Operation::end() noexcept {
-  if (traces_ != nullptr || log_->control.has_news) return end_with_traces();
+  if (traces_ != nullptr || has_failed_ || log_->control.has_news) return end_with_traces();
   detail::innermost_call = outer_;
   // The channel is emptied now and then also on ranks that never wait long.
-  if (log_->remember({sequence_, fingerprint_})) log_->control.has_news = true;
+  if (log_->remember(record())) log_->control.has_news = true;
   if (closes_) log_->set.close();
 }
 
@@ -82,7 +98,8 @@ void Operation::end_with_traces() noexcept {
                   [this](const auto& background) { return background.operation == this; });
   else
     detail::innermost_call = outer_;
-  log_->remember({sequence_, fingerprint_});
+  log_->remember(record());
+  if (has_failed_ && detail::innermost_call == nullptr) detail::dump_after_failure();
   try {
     if (is_doomed_ || control.has_news) control.end(*this);
   } catch (...) {
@@ -183,6 +200,9 @@ void Operation::compare(const CallText& call) {
   event.messages_sent = event.messages_received = round;
   event.bytes_sent = event.bytes_received = round * std::int64_t{sizeof fingerprint_};
   event.seconds = detail::seconds() - start;
+  event.start = start;
+  event.uses_messages = true;
+  event.call = this;
   emit(event);
 }
 

@@ -54,7 +54,10 @@ void Operation::join(const Problem& problem, Standing standing) {
   const bool was_leaving = failure().has_joined && failure().standing == Standing::leaving;
   if (failure().has_joined && !was_leaving) return;
   auto& control = log_->control;
-  if (!was_leaving) failure().call = call();
+  if (!was_leaving) {
+    failure().call = call();
+    log_->keep_text(sequence_, failure().call.text);
+  }
   failure().problem = problem;
   failure().standing = standing;
   failure().has_joined = true;
@@ -223,6 +226,7 @@ void detail::note_common_exception() {
 
 void Operation::fail() {
   const auto thrown = std::current_exception();
+  has_failed_ = true;
   if (!has_peers()) std::rethrow_exception(thrown);
   auto& control = log_->control;
   if (thrown == common_exception) {

@@ -1,20 +1,21 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <iterator>
 
 #include <tessera/comm/detail/store_choice.hpp>
 
 namespace tessera::detail {
-namespace {
 
-/// Of the cost of a way in use, per sample: a rank that loses its core amid a chunk says nothing
-/// about the memory, so the least cost of late counts.
-constexpr double largest_growth = 1.1;
-/// Chunks that go past the caches leave others less of the memory's speed: they pay if they cost
-/// much less.
-constexpr double least_gain = 0.8;
+void StoreChoice::Way::add(double cost) {
+  costs[next] = cost;
+  next = (next + 1) % costs.size();
+  samples = std::min<int>(samples + 1, std::ssize(costs));
+}
 
-}  // namespace
+double StoreChoice::Way::cost() const {
+  return *std::min_element(costs.begin(), costs.begin() + samples);
+}
 
 StoreChoice::Next StoreChoice::next() {
   for (const bool streams : {false, true})
@@ -26,15 +27,13 @@ StoreChoice::Next StoreChoice::next() {
 
 void StoreChoice::add(bool streams, double cost) {
   auto& sampled = way(streams);
-  const bool is_settled = sampled.samples >= first_samples;
-  if (is_settled && streams == streams_)
-    sampled.cost = std::min(cost, largest_growth * sampled.cost);
-  else
-    sampled.cost = sampled.samples == 0 || is_settled ? cost : std::min(cost, sampled.cost);
-  if (!is_settled) ++sampled.samples;
+  const bool is_trial = streams != streams_ && sampled.samples >= first_samples;
+  // What it has cost long ago no longer counts.
+  if (is_trial) sampled.costs.fill(cost);
+  sampled.add(cost);
   if (way(!streams).samples < first_samples) return;
 
-  const bool is_better = way(true).cost < least_gain * way(false).cost;
+  const bool is_better = way(true).cost() < least_gain_ * way(false).cost();
   interval_ = is_better != streams_ ? shortest_interval
               : streams != streams_ ? std::min(2 * interval_, longest_interval)
                                     : interval_;

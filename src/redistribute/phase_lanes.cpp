@@ -11,6 +11,7 @@ namespace tessera::detail {
 void PhaseRun::count(Exchange& exchange) const {
   for (const auto& stream : outgoing_)
     if (stream.lane >= 0) exchange.count_sent(stream.array.bytes());
+  exchange.count_packed(packed_bytes());
   for (const auto& stream : incoming_)
     if (stream.lane >= 0) exchange.count_received(stream.array.bytes());
   for (const auto& reduction : reductions_)
@@ -103,8 +104,11 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
       collect_operands(execution, reduction, to, lanes);
       for (const auto& term : terms_of(reduction))
         if (term.lane >= 0) lanes->begin_reading(term.lane);
-      reduce(execution, reduction.op, operands_, to, reduction.divisor, reduction.stores);
-      finish_copies(execution);
+      {
+        const TimedWrite write(to, reduction.stores, choices_.reduce);
+        reduce(execution, reduction.op, operands_, to, reduction.divisor, write.stores());
+        finish_copies(execution);
+      }
       for (const auto& term : terms_of(reduction))
         if (term.lane >= 0) lanes->release(term.lane);
       reduction.arrived_of(reduction.next++) = 0;

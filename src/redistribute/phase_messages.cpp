@@ -12,10 +12,10 @@ namespace tessera::detail {
 namespace {
 
 /// On the host, so much is packed before messages go on their way.
-constexpr std::int64_t packed_at_once = 256 << 10;
+constexpr std::int64_t packed_at_once = 1 << 20;
 
 /// Less stays in the caches.
-constexpr std::int64_t least_streamed_bytes = 4 << 20;
+constexpr std::int64_t least_streamed_bytes = 256 << 10;
 
 /// The first chunk is the largest.
 std::int64_t bytes_of_largest_chunk(const Cut& cut, ElementType type) {
@@ -190,13 +190,13 @@ std::int64_t PhaseRun::packed_bytes() const {
 /// caches; which way serves this phase better shows after some executions.
 void PhaseRun::choose_stores() {
   if (packed_bytes() < least_streamed_bytes) return;
-  const auto [streams, is_timed] = pack_choice_.next();
+  const auto [streams, is_timed] = choices_.pack.next();
   packs_streaming_ = streams;
   if (is_timed) packing_since_ = seconds();
 }
 
 void PhaseRun::end() {
-  if (packing_since_ > 0) pack_choice_.add(packs_streaming_, seconds() - packing_since_);
+  if (packing_since_ > 0) choices_.pack.add(packs_streaming_, seconds() - packing_since_);
 }
 
 void PhaseRun::send_streams(const Execution& execution) {
@@ -245,10 +245,16 @@ void PhaseRun::land(const Execution& execution, const Flight& flight) {
 }
 
 void PhaseRun::unpack(const Execution& execution, Stream& stream, const Flight& flight) {
-  const auto chunk = chunk_of(stream.array, stream.cut, flight.chunk);
-  if (!run(execution, stream.prepared, flight.buffer, chunk.data, stream.stores))
-    jobs_.push_back(
-        {in_slot(flight.buffer, chunk, space_of_messages(chunk)), chunk, stream.stores});
+  const auto to = chunk_of(stream.array, stream.cut, flight.chunk);
+  const auto from = in_slot(flight.buffer, to, space_of_messages(to));
+  if (to.space != MemorySpace::host || to.bytes() < serial_bytes) {
+    if (!run(execution, stream.prepared, from.data, to.data, stream.stores))
+      jobs_.push_back({from, to, stream.stores});
+    return;
+  }
+  const TimedWrite write(to, stream.stores, choices_.unpack);
+  if (!run(execution, stream.prepared, from.data, to.data, write.stores()))
+    copy(execution, {from, to, write.stores()});
 }
 
 }  // namespace tessera::detail

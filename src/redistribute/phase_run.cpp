@@ -63,7 +63,7 @@ void PhaseRun::clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes)
   terms_.clear();
   reductions_.clear();
   term_messages_ = 0;
-  pack_choice_ = {};
+  choices_ = {};
   rewind();
 }
 
@@ -225,6 +225,16 @@ bool PhaseRun::is_complete() const {
   return left_ == 0 && next_own_ == own_.size();
 }
 
+std::int64_t PhaseRun::bytes_done() const {
+  std::int64_t bytes = 0;
+  for (const auto& stream : incoming_)
+    bytes += stream.array.bytes() * stream.done / stream.cut.chunks();
+  for (const auto& reduction : reductions_)
+    bytes += reduction.destination.bytes() * reduction.next / reduction.cut.chunks();
+  for (std::size_t i = 0; i < next_own_; ++i) bytes += own_[i].destination.bytes();
+  return bytes;
+}
+
 bool PhaseRun::copy_own(const Execution& execution) {
   if (next_own_ == own_.size()) return false;
   auto& block = own_[next_own_];
@@ -232,9 +242,10 @@ bool PhaseRun::copy_own(const Execution& execution) {
     ++next_own_;
     return true;
   }
-  if (!run(execution, block.prepared, block.source.data, block.destination.data, block.stores))
-    copy(execution, {chunk_of(block.source, block.cut, block.next),
-                     chunk_of(block.destination, block.cut, block.next), block.stores});
+  const auto to = chunk_of(block.destination, block.cut, block.next);
+  const TimedWrite write(to, block.stores, choices_.own);
+  if (!run(execution, block.prepared, block.source.data, to.data, write.stores()))
+    copy(execution, {chunk_of(block.source, block.cut, block.next), to, write.stores()});
   if (++block.next == block.cut.chunks()) ++next_own_;
   return true;
 }

@@ -24,7 +24,7 @@ namespace {
 /// terms, two chunks each are awaited at once.
 detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
   constexpr std::int64_t most_bytes = 512 << 10;
-  constexpr int fewest_at_once = 4;
+  constexpr int fewest_at_once = 2;
   constexpr int most_at_once = 64;
   constexpr double most_memory = 1e18;
   const auto limit = static_cast<std::int64_t>(std::min(
@@ -38,7 +38,7 @@ detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
       if (!hop.term_dims.empty()) terms = std::max(terms, detail::most_peers(hop) - 1);
     }
   detail::MessageSizes sizes;
-  const auto usual_at_once = std::clamp(2 * peers, fewest_at_once, most_at_once);
+  const auto usual_at_once = std::clamp(peers, fewest_at_once, most_at_once);
   sizes.at_once =
       static_cast<int>(std::clamp<std::int64_t>(limit / (2 * element), 1, usual_at_once));
   sizes.limit = limit;

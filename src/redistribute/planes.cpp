@@ -48,8 +48,9 @@ struct AnyMove {
 
 struct StreamingMove {
   std::int64_t run;
+  std::int64_t ahead;
   std::int64_t bytes() const { return run; }
-  void operator()(std::byte* to, const std::byte* from) const { stream_copy(to, from, run); }
+  void operator()(std::byte* to, const std::byte* from) const { stream_copy(to, from, run, ahead); }
 };
 
 /// Rows by columns of one item.
@@ -123,7 +124,7 @@ void stream_rows(const Plane& plane, Move move) {
         to += move.bytes();
       });
       stream_copy(plane.to + row * plane.to_row + first * move.bytes(), buffer,
-                  (last - first) * move.bytes());
+                  (last - first) * move.bytes(), 0);
     }
 }
 
@@ -161,6 +162,14 @@ void transpose_rows(const Plane& plane, Move move) {
       for (std::int64_t row = 0; row < plane.rows; row += edge)
         transpose_block(plane.part(row, column, edge), edge, move);
   }
+}
+
+/// How far ahead runs that are streamed are fetched: short ones as a whole before, see read_row().
+std::int64_t bytes_ahead(const Planes& planes) {
+  constexpr std::int64_t within_run = 1024;
+  constexpr std::int64_t page = 4096;
+  if (planes.run <= most_prefetched_run) return 0;
+  return planes.run <= page && planes.columns > 1 ? planes.source_column_stride : within_run;
 }
 
 enum class Way : std::uint8_t { rows, streamed_rows, transposed };
@@ -232,7 +241,7 @@ Planes make_planes(const CopyLoop& copy) {
 void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last) {
   const auto copy_by = [&](auto move) { copy_items(planes, first, last, move); };
   if (planes.stores == Stores::streaming && planes.run >= least_streaming_run)
-    return copy_by(StreamingMove{planes.run});
+    return copy_by(StreamingMove{planes.run, bytes_ahead(planes)});
   switch (planes.run) {
     case 1:
       return copy_by(FixedMove<1>());

@@ -9,12 +9,14 @@
 
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/error/log.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/redistribute/detail/mesh_pair.hpp>
 #include <tessera/redistribute/detail/recycler.hpp>
 #include <tessera/redistribute/detail/run.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+#include <tessera/tensor/detail/named_region.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
 namespace tessera {
@@ -81,6 +83,7 @@ ArrayRef nothing_like(const ArrayRef& array) {
 /// On return all is done.
 void run_plans(const Execution& execution, std::span<const detail::BoundPlan> plans,
                const Group& group, detail::Scratch& scratch, const char* operation) {
+  const detail::NamedRegion region(operation);
   detail::Run(execution, plans, group, scratch, operation).wait();
   const bool is_on_device = std::ranges::any_of(plans, [](const detail::BoundPlan& plan) {
     return plan.source.space == MemorySpace::device ||
@@ -184,6 +187,8 @@ void Redistributor::execute(const Execution& execution, const ArrayRef& source,
 void Redistributor::run(const Execution& execution, const ArrayRef& source,
                         const ArrayRef& destination, const char* operation) const {
   const auto here = bound(source, destination);
+  log(LogLevel::debug, "redistribute",
+      [&] { return std::string(operation) + ": " + to_string(state_->plan); });
   run_plans(execution, {&here, 1}, state_->group, *state_->scratch, operation);
 }
 
@@ -285,6 +290,7 @@ Found find_or_make(PlanCache& cache, const Meshes& meshes, const DTensorSpec& so
 }
 
 void keep(PlanCache& cache, const Redistributor& redistributor) {
+  log(LogLevel::info, "redistribute", [&] { return "new plan: " + redistributor.explain(); });
   if (cache.keys.size() == largest_cache) {
     cache.plans.erase(cache.plans.find(cache.keys.front()));
     cache.keys.pop_front();

@@ -26,12 +26,25 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const CommunicatorState
     limit = std::min(limit, plan.memory_limit());
     buffers += plan.message_buffers();
   }
-  // Terms of all plans are awaited at once.
+  // Terms of all plans are awaited at once. What arrives, and what is packed, is to stay in the
+  // second-level cache beside the chunk that is reduced.
+  constexpr std::int64_t most_bytes = 256 << 10;
   const std::int64_t element = plans.front().plan.element_type().size;
-  sizes.term = std::max(element, std::min(sizes.message, limit / (buffers + 1)));
+  sizes.term = std::max(element, std::min({sizes.message, most_bytes, limit / (buffers + 1)}));
   if (fits_window(plans.front().plan.element_type(), state))
     sizes.term = std::min(sizes.term, state.smallest_slot);
   return sizes;
+}
+
+/// Of the results of all phases on this rank.
+std::int64_t bytes_of_phases(std::span<const BoundPlan> plans) {
+  std::int64_t bytes = 0;
+  for (const auto& bound : plans)
+    for (const auto& step : bound.steps)
+      for (const auto& phase : step.phases)
+        for (const auto& block : phase.receive)
+          if (block.term == 0) bytes += block.box.size() * bound.destination.type.size;
+  return bytes;
 }
 
 std::vector<PhaseRun>& home_of_phases(std::span<const BoundPlan> plans, Scratch& scratch) {
@@ -71,6 +84,7 @@ Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Gro
     prepare_destination(execution_, bound.plan, bound.destination);
     scratch_.pieces.push_back(bound.source);
   }
+  if (ProgressMeter::is_wanted()) meter_.emplace(operation, bytes_of_phases(plans));
   open_lanes();
   begin_phase();
 }
@@ -168,6 +182,7 @@ bool Run::pass_messages() {
 
 void Run::end_phase() {
   phase().end();
+  if (meter_) bytes_before_ += phase().bytes_done();
   std::swap(scratch_.pieces, scratch_.results);
   const auto next = number_.next(steps());
   if (next.step != number_.step) {
@@ -181,11 +196,17 @@ void Run::end_phase() {
   }
   for (const auto& bound : plans_)
     complete_destination(execution_, bound.plan, bound.steps, bound.destination);
+  if (meter_) meter_->finish();
+}
+
+void Run::report_progress() {
+  if (meter_->is_on()) meter_->reach(bytes_before_ + phase().bytes_done());
 }
 
 /// Whether anything was done.
 bool Run::turn() {
   if (is_past_last()) return false;
+  if (meter_) report_progress();
   auto& phase = this->phase();
   if (phase.is_complete()) {
     end_phase();
@@ -193,8 +214,9 @@ bool Run::turn() {
   }
   // What stays is copied in step with what is sent: both often lie in the same lines and pages.
   bool has_moved = pass_messages();
-  has_moved = phase.advance(execution_, lanes_ ? &*lanes_ : nullptr) || has_moved;
+  // Before the reductions: others wait for what is sent.
   has_moved = post_messages() || has_moved;
+  has_moved = phase.advance(execution_, lanes_ ? &*lanes_ : nullptr) || has_moved;
   return phase.copy_own(execution_) || has_moved;
 }
 

@@ -36,11 +36,16 @@ void Execution::fence(const char* reason) const {
     if (host_) host_->fence(reason);
 }
 
+std::string detail::label_of(std::string_view function) {
+  constexpr std::string_view prefix = "tessera::";
+  return (function.starts_with(prefix) ? "" : std::string(prefix)) + std::string(function);
+}
+
 void finish(const Execution& execution, const char* function) {
   if (!execution.is_given())
-    Kokkos::fence(function);
+    Kokkos::fence(detail::label_of(function));
   else if (!execution.has_device_instance())
-    execution.instance<MemorySpace::device>().fence(function);
+    execution.instance<MemorySpace::device>().fence(detail::label_of(function));
 }
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 // What plans look like: exchanges, bytes, peers. No ranks run here.
 #include <chrono>
 #include <numeric>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -52,6 +53,15 @@ TEST(Plan, what_every_rank_has_already_needs_no_exchange) {
   EXPECT_EQ(exchanges({4}, {13, 3}, "S(0)", "P(max)"), 0);
   EXPECT_EQ(exchanges({2, 2}, {13, 3}, "S(0), R", "S(0), S(0)"), 0);
   EXPECT_EQ(exchanges({2, 2}, {0, 3}, "S(0), R", "R, S(1)"), 0);
+}
+
+TEST(Plan, of_each_transition_has_its_own_hash) {
+  const std::vector<const char*> placements{"S(0)", "S(1)", "R", "P(sum)", "P(max)"};
+  std::set<std::uint64_t> hashes;
+  for (const char* from : placements)
+    for (const char* to : placements) hashes.insert(plan({4}, {12, 3}, from, to).hash());
+
+  EXPECT_EQ(hashes.size(), placements.size() * placements.size());
 }
 
 TEST(Plan, changes_on_a_mesh_dim_of_size_one_need_no_exchange) {

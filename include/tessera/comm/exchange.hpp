@@ -57,6 +57,8 @@ class Exchange {
   /// Counts what goes by way of a window, as one message each, for the event.
   void count_received(std::int64_t bytes);
   void count_sent(std::int64_t bytes);
+  /// Counts what is copied to buffers before it is sent in messages.
+  void count_packed(std::int64_t bytes);
   /// Whether a message is complete. Does not wait. Once it is, its ticket is void, and may be given
   /// to another one. Errors: MpiError.
   bool test(Ticket message);
@@ -91,6 +93,7 @@ class Exchange {
   bool has_failed_ = false;  ///< as MPI says
   Operation* owner_;
   TraceEvent event_;
+  bool is_finished_ = false;
   double start_;
   std::vector<Transfer> transfers_;
   std::size_t free_ = none;  ///< of transfers_; others follow it

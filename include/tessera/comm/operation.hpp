@@ -22,6 +22,7 @@ class Control;
 struct DataMessage;
 struct Failure;
 struct OperationLog;
+struct RecordedCall;
 struct Traces;
 
 /// Thrown through a call that was given up; its Operation turns it into what all ranks throw.
@@ -102,6 +103,11 @@ class Operation {
   /// Blocks again, until the end or detach().
   void attach();
 
+  /// Books bytes of this call, for the flight recorder.
+  void add_bytes(std::int64_t sent, std::int64_t received) {
+    bytes_sent_ += sent;
+    bytes_received_ += received;
+  }
   /// Books a message with data of this call.
   void note(const detail::DataMessage& message);
 
@@ -116,6 +122,10 @@ class Operation {
   bool may_have_lost_a_rank() const;
 
   const char* name() const { return name_.text; }
+  /// With its arguments, once the ranks have compared them: "redistribute of double from …".
+  std::string in_words() const;
+  /// "(dp=2, tp=4)"
+  const std::string& mesh() const;
   /// "mesh rank 2 of mesh (4)" for a rank of the communicator.
   std::string rank_in_words(int rank) const;
   /// Other ranks have given this call up: it must fail.
@@ -134,6 +144,7 @@ class Operation {
   void begin_within() noexcept;
   void end() noexcept;
   void end_with_traces() noexcept;
+  detail::RecordedCall record() const;
   detail::OperationId id() const;
   detail::OperationId excluded() const;
   void set_fingerprint(std::uint64_t fingerprint);
@@ -165,6 +176,11 @@ class Operation {
   bool has_agreed_ = false;
   bool is_doomed_ = false;
   bool is_detached_ = false;
+  bool has_failed_ = false;
+  const void* caller_ = nullptr;
+  double time_ = 0;
+  std::int64_t bytes_sent_ = 0;
+  std::int64_t bytes_received_ = 0;
 };
 
 namespace detail {

@@ -7,6 +7,8 @@
 
 namespace tessera {
 
+class Operation;
+
 /// What a communication was for. Only `exchange` moves tensor data between ranks.
 enum class TraceKind : std::uint8_t { exchange, agreement, metadata, io };
 
@@ -20,6 +22,12 @@ struct TraceEvent {
   std::int64_t messages_sent;
   std::int64_t messages_received;
   double seconds;  ///< wall time from start to completion
+
+  double start = 0;               ///< detail::seconds() then; 0: not known
+  std::int64_t bytes_packed = 0;  ///< of those sent, copied to a buffer or window first
+  bool uses_window = false;       ///< of the node
+  bool uses_messages = false;
+  const Operation* call = nullptr;  ///< to which it belongs, while the observers are told; or null
 };
 
 using TraceObserver = std::function<void(const TraceEvent&)>;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <tessera/local_map/detail/arguments.hpp>
 #include <tessera/local_map/detail/results.hpp>
 #include <tessera/local_map/placements.hpp>
+#include <tessera/tensor/detail/named_region.hpp>
 
 namespace tessera {
 
@@ -19,6 +21,7 @@ struct LocalMapOptions {
   DeviceMesh device_mesh = {};       ///< where given, all DTensor arguments must live on it
   bool redistribute_inputs = false;  ///< inputs with other placements than asked for are
                                      ///< redistributed; else PlacementMismatch
+  std::string name = {};             ///< of the region of Kokkos in which calls run; empty: none
 };
 
 /// A function on local Views, callable with DTensors. Made by local_map.
@@ -36,6 +39,7 @@ class LocalMap {
     std::vector<detail::Leaf> leaves;
     (detail::add_leaves(leaves, arguments), ...);
     const auto mesh = detail::mesh_of_call(leaves, options_.device_mesh);
+    const detail::NamedRegion region(options_.name.c_str());
     auto* const calls = mesh.is_null() ? nullptr : mesh.calls();
     return collectively(calls, "local_map", [&](Operation& operation) {
       detail::check_inputs(leaves, in_, mesh, options_.redistribute_inputs);

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
@@ -109,6 +111,11 @@ class Execution {
   std::optional<Kokkos::DefaultHostExecutionSpace> host_;
   std::optional<Kokkos::DefaultExecutionSpace> device_;
 };
+
+namespace detail {
+/// For the tools of Kokkos: "tessera::clone" for "clone" and for itself.
+std::string label_of(std::string_view function);
+}  // namespace detail
 
 /// End of a public call: complete without an instance, merely ordered on the caller's.
 void finish(const Execution& execution, const char* function);

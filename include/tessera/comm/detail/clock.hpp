@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 
 namespace tessera::detail {
 
@@ -10,6 +11,17 @@ namespace tessera::detail {
 inline double seconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
+}
+
+/// Seconds since 1970, to some milliseconds, for little more than a read of memory.
+inline double coarse_time() {
+  timespec now{};
+#if defined(CLOCK_REALTIME_COARSE)
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+#else
+  clock_gettime(CLOCK_REALTIME, &now);
+#endif
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace tessera::detail

@@ -22,18 +22,13 @@
 #include <mpi.h>
 
 #include <tessera/comm/agreement.hpp>
+#include <tessera/comm/detail/flight_recorder.hpp>
 #include <tessera/comm/detail/process_set.hpp>
 #include <tessera/comm/detail/statement.hpp>
 #include <tessera/comm/detail/traces.hpp>
 #include <tessera/comm/operation.hpp>
 
 namespace tessera::detail {
-
-/// A call that is over.
-struct PastCall {
-  std::uint64_t sequence = 0;
-  std::uint64_t fingerprint = 0;
-};
 
 /// A call that the ranks have compared.
 struct CallInWords {
@@ -65,9 +60,15 @@ struct OperationLog {
   bool is_alone = false;    ///< a group of one rank: there is nothing to compare
   std::unordered_map<std::uint64_t, CallInWords> agreed = {};  ///< by fingerprint
   std::uint64_t epoch = 1;                                     ///< changes when `agreed` is emptied
-  std::array<PastCall, 256> past = {};                         ///< a ring
+  std::array<RecordedCall, 256> past = {};                     ///< a ring
   std::size_t oldest = 0;                                      ///< in it
   std::vector<std::unique_ptr<Traces>> spare_traces = {};      ///< for calls to come
+  /// Of calls that failed before they were compared, the last ones.
+  struct FailedText {
+    std::uint64_t sequence;
+    std::string text;
+  };
+  std::deque<FailedText> failed = {};
 
   bool contains(int rank) const;
   /// `otherwise` if it is not one of those compared.
@@ -80,13 +81,15 @@ struct OperationLog {
     return begun;
   }
   /// Whether the ring has turned once more.
-  bool remember(const PastCall& call) {
+  bool remember(const RecordedCall& call) {
+    set.forgotten = std::max(set.forgotten, past[oldest].sequence);
     past[oldest] = call;
     oldest = (oldest + 1) % past.size();
     return oldest == 0;
   }
   Traces* lend_traces();
   void take_back(Traces* traces);
+  void keep_text(std::uint64_t sequence, const std::string& text);
 };
 
 /// A call that goes on while its caller does something else.
@@ -117,6 +120,12 @@ class Control {
 
   /// The log of a group, made at first use. Local.
   OperationLog& log(std::uint64_t key, std::span<const int> ranks, const std::string& name);
+
+  /// For the flight recorder: all logs; the calls of one that are not over, outermost first; and its
+  /// ranks as numbers that are the same on every communicator.
+  std::vector<const OperationLog*> logs() const;
+  std::vector<RecordedCall> calls_under_way(const OperationLog& log) const;
+  std::vector<int> processes_of(const OperationLog& log) const;
 
   /// No message of a failed call is left to be received, and none of the channel to leave.
   bool is_drained() const { return leftovers_.empty() && transfers_.empty(); }
@@ -190,7 +199,7 @@ class Control {
   void tell_not_made(int rank, OperationId id);
   bool has_number_of(const Operation& operation, OperationId id) const;
   void tell_excluded(int rank, OperationId about, Statement failed);
-  void tell_completed(int rank, OperationId id, const PastCall& past);
+  void tell_completed(int rank, OperationId id, const RecordedCall& past);
   void tell_elsewhere(int rank, OperationId about, const Operation& instead);
   void add_leftover(int rank, const Statement& statement, std::int32_t tag, std::int32_t received);
   void receive_leftovers();
@@ -203,7 +212,7 @@ class Control {
   static Operation* outermost_doomed();
   static void abandon_within(const Operation* call);
   bool has_begun(OperationId id) const;
-  const PastCall* past_call(OperationId id) const;
+  const RecordedCall* past_call(OperationId id) const;
   void skip(const Call& call);
   bool is_counted_by_another(const OperationLog& log);
   void forget(OperationId id);

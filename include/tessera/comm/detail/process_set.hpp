@@ -16,6 +16,7 @@ struct ProcessSet {
   std::uint64_t closed = 0;               ///< outermost calls on it that are over
   std::uint64_t generation = 1;           ///< 1 + `closed` of it and of all sets around it
   std::vector<ProcessSet*> subsets = {};  ///< proper ones
+  std::uint64_t forgotten = 0;            ///< calls with numbers up to this may not be recorded
 
   /// An outermost call is over.
   void close() {

@@ -54,6 +54,9 @@ void attach(MPI_Comm user, const std::shared_ptr<CommunicatorState>& state);
 /// The control channels of all duplicates that were not freed.
 std::vector<Control*> live_controls();
 
+/// Of this process.
+int world_rank();
+
 /// Frees the duplicate and the communicators made from it. Does nothing the second time.
 void release(CommunicatorState& state) noexcept;
 

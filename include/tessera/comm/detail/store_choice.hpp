@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 namespace tessera::detail {
 
@@ -18,9 +19,13 @@ class StoreChoice {
     bool streams;
     bool is_timed;  ///< whether add() shall be told what it costs
   };
+  /// Past the caches where that costs less than this part of the other way: what is written so leaves
+  /// others less of the memory's speed, and who reads it next finds it in no cache.
+  explicit StoreChoice(double least_gain = 0.8) : least_gain_(least_gain) {}
   /// The way of the next chunk.
   Next next();
-  /// `cost`: of a chunk that went this way, to writer and reader together, per byte.
+  /// `cost`: of a chunk that went this way, to writer and reader together, per byte. Whether next()
+  /// asked for it or not.
   void add(bool streams, double cost);
 
  private:
@@ -29,13 +34,20 @@ class StoreChoice {
   static constexpr int shortest_interval = 16;
   static constexpr int longest_interval = 256;
 
+  /// A rank that loses its core amid a chunk says nothing about the memory: the least of the last
+  /// costs counts.
   struct Way {
-    double cost = 0;
-    int samples = 0;
+    std::array<double, 3> costs = {};
+    std::size_t next = 0;  ///< to be replaced
+    int samples = 0;       ///< in it
+
+    void add(double cost);
+    double cost() const;
   };
 
   Way& way(bool streams) { return ways_[streams ? 1 : 0]; }
 
+  double least_gain_;
   std::array<Way, 2> ways_;
   bool streams_ = false;  ///< the better way
   int interval_ = shortest_interval;

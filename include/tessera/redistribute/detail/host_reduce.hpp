@@ -117,7 +117,7 @@ struct HostReduce {
   void store(const Loops::Item& item, const T* result) const {
     auto* to = begin(item, reduction->destination);
     if (stride(reduction->destination) == element)
-      return stream_copy(to, reinterpret_cast<const std::byte*>(result), item.length * element);
+      return stream_copy(to, reinterpret_cast<const std::byte*>(result), item.length * element, 0);
     for (std::int64_t k = 0; k < item.length; ++k)
       std::memcpy(to + k * stride(reduction->destination), result + k, sizeof(T));
   }

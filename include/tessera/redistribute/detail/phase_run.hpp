@@ -17,6 +17,7 @@
 #include <tessera/redistribute/detail/cut.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
 #include <tessera/redistribute/detail/planes.hpp>
+#include <tessera/redistribute/detail/timed_write.hpp>
 #include <tessera/redistribute/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>
 
@@ -110,6 +111,8 @@ class PhaseRun {
   void end();
   /// Counts what travels through the window.
   void count(Exchange& exchange) const;
+  /// Of results that are complete.
+  std::int64_t bytes_done() const;
   /// Lanes from which chunks are missing.
   std::vector<int> awaited_lanes() const;
 
@@ -189,6 +192,14 @@ class PhaseRun {
     int under_way = 0;  ///< messages, with memory of the pool or without
   };
 
+  /// Which stores take less time.
+  struct Choices {
+    StoreChoice pack{0.95};  ///< that of the whole phase, of which packing is a part
+    StoreChoice unpack{0.9};
+    StoreChoice own{0.9};
+    StoreChoice reduce{0.9};
+  };
+
   void add_reductions(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
                       const ArrayRef& destination);
   void add_blocks(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
@@ -261,7 +272,7 @@ class PhaseRun {
   std::int64_t term_buffer_bytes_ = 0;  ///< of each
   Pool outgoing_pool_;
   Pool incoming_pool_;
-  StoreChoice pack_choice_;  ///< of all executions
+  Choices choices_;  ///< of all executions
   bool packs_streaming_ = false;
   double packing_since_ = 0;  ///< 0: not measured
   Turns outgoing_turns_;

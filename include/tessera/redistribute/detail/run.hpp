@@ -11,6 +11,7 @@
 #include <tessera/comm/detail/node_window.hpp>
 #include <tessera/comm/detail/wait.hpp>
 #include <tessera/comm/exchange.hpp>
+#include <tessera/comm/progress.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
 
 namespace tessera::detail {
@@ -55,6 +56,7 @@ class Run {
   void end_phase();
   bool turn();
   void note_progress(Watch& watch);
+  void report_progress();
   std::vector<int> awaited() const;
 
   PhaseRun& phase() { return phases_[number_.before]; }
@@ -73,6 +75,8 @@ class Run {
   std::optional<Exchange> exchange_;
   std::size_t turns_ = 0;  ///< in which something was done
   std::size_t seen_ = 0;
+  std::optional<ProgressMeter> meter_;  ///< where somebody listens
+  std::int64_t bytes_before_ = 0;       ///< received in the phases that are over
 };
 
 }  // namespace tessera::detail

@@ -12,6 +12,7 @@
 #include <tessera/extents/extents.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/sharding/spec.hpp>
+#include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/huge_pages.hpp>
 
 namespace tessera::detail {
@@ -48,7 +49,7 @@ struct Allocatable<V> {
 template <AnyView V>
 using AllocatableView = typename Allocatable<V>::type;
 
-/// A new View of `shape`, not initialised.
+/// A new View of `shape`, not initialised. `label`: a function's name.
 template <class V>
 V allocate(const Extents& shape, const char* label) {
   static_assert(is_allocatable<V>,
@@ -56,7 +57,7 @@ V allocate(const Extents& shape, const char* label) {
   typename V::array_layout layout;
   for (std::size_t d = 0; d < V::rank(); ++d)
     layout.dimension[d] = static_cast<std::size_t>(shape[d]);
-  V view(Kokkos::view_alloc(std::string(label), Kokkos::WithoutInitializing), layout);
+  V view(Kokkos::view_alloc(detail::label_of(label), Kokkos::WithoutInitializing), layout);
   if constexpr (std::is_same_v<typename V::memory_space, Kokkos::HostSpace>)
     ask_for_huge_pages(view.data(), view.span() * sizeof(typename V::value_type));
   return view;

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <tessera/comm/trace.hpp>
+#include <tessera/debug/detail/regions.hpp>
+
+namespace tessera {
+
+class DeviceMesh;
+
+/// One communication that CommDebugMode has seen, as this rank took part in it.
+struct CommRecord {
+  TraceKind kind;
+  std::string operation;            ///< "redistribute", "all_reduce", …
+  std::string call;                 ///< the call that it belongs to, with its arguments; "" if none
+  std::string mesh;                 ///< of that call: "(dp=2, tp=4)"
+  std::vector<std::string> region;  ///< of Kokkos, and named local_maps, outermost first
+  int group_size = 0;               ///< ranks that take part
+  std::int64_t bytes_sent = 0;
+  std::int64_t bytes_received = 0;
+  std::int64_t bytes_packed = 0;  ///< of those sent, copied to a buffer first
+  std::int64_t messages_sent = 0;
+  std::int64_t messages_received = 0;
+  double start = 0;       ///< seconds since the mode began
+  double seconds = 0;     ///< from start to completion
+  std::string transport;  ///< "window", "messages", "window and messages", "none"
+};
+
+/// While it lives, counts what this thread communicates, by region: PyTorch's CommDebugMode, with
+/// bytes and times. Modes nest: each sees all that happens while it lives.
+///
+/// Example:
+///   CommDebugMode mode;
+///   auto columns = redistribute(x, {Shard(1)});
+///   mode.get_total_counts();                 // 1
+///   std::cout << mode.table(1);              // what moved, in which region
+/// Local, but for write_chrome_trace.
+class CommDebugMode {
+ public:
+  CommDebugMode();
+  CommDebugMode(const CommDebugMode&) = delete;
+  CommDebugMode& operator=(const CommDebugMode&) = delete;
+
+  /// Communications that moved data of tensors: steps of plans and functional collectives.
+  std::int64_t get_total_counts() const;
+  /// How many of each kind: "redistribute", "collective" (functional), "agreement", "metadata", "io".
+  std::map<std::string, std::int64_t> get_comm_counts() const;
+  /// By region ("solver/gemm"; "" outside), the calls that moved data with their specs, in order.
+  std::map<std::string, std::vector<std::string>> get_sharding_info() const;
+  const std::vector<CommRecord>& records() const { return records_; }
+
+  /// A tree by region. Noise level 0: how many data movements; 1: with bytes, time and transport;
+  /// 2: agreement, metadata and io too; 3: every single one with its call. Errors: InvalidArgument.
+  std::string table(int noise_level = 0) const;
+  void write_table(std::ostream& out, int noise_level = 0) const;
+  /// Errors: InvalidArgument; IoError where the file cannot be written.
+  void write_table(const std::filesystem::path& file, int noise_level = 0) const;
+
+  /// All records and the counts. Errors: IoError where the file cannot be written.
+  std::string json() const;
+  void write_json(const std::filesystem::path& file) const;
+
+  /// Writes what all ranks of `mesh` have recorded to one file that chrome://tracing and Perfetto
+  /// show: one row per rank, regions around communications. Times are those of each node's clock.
+  ///
+  /// Collective over the mesh; the rank at mesh rank 0 writes. Errors: IoError on every rank.
+  void write_chrome_trace(const DeviceMesh& mesh, const std::filesystem::path& file) const;
+
+ private:
+  void add(const TraceEvent& event);
+
+  double begin_;        // detail::seconds()
+  double begin_epoch_;  // seconds since 1970 at the same time
+  detail::RegionWatch regions_;
+  std::vector<CommRecord> records_;
+  TraceScope scope_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tessera/debug/comm_debug_mode.hpp>
+
+namespace tessera::detail {
+
+/// As CommDebugMode::get_comm_counts() names it.
+std::string kind_in_words(const CommRecord& record);
+
+/// "solver/gemm"
+std::string path_of(const std::vector<std::string>& region);
+
+}  // namespace tessera::detail

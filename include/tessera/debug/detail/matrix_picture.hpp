@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tessera/debug/detail/svg.hpp>
+#include <tessera/debug/detail/traffic.hpp>
+
+namespace tessera::detail {
+
+/// Draws a matrix of bytes, totals at its right and lower edge, upwards no wider than `area`; returns
+/// the place taken. `names`: of the blocks.
+Rect draw_matrix(Svg& svg, const PhaseTraffic& traffic, const RankBlocks& blocks,
+                 const std::vector<std::string>& names, const Rect& area);
+
+}  // namespace tessera::detail

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tessera/debug/detail/piece_grid.hpp>
+#include <tessera/debug/detail/svg.hpp>
+
+namespace tessera::detail {
+
+/// Draws lines of text from (x, y) downwards, as wide as `width`; returns their height.
+double draw_paragraph(Svg& svg, std::string_view text, double x, double y, double width,
+                      const TextStyle& style);
+
+/// Draws one slice, its ranges along the edges, into the width of `area`; returns the height taken.
+double draw_slice(Svg& svg, const PieceGrid& grid, const Slice& slice, const Rect& area);
+
+/// What draw_slice leaves out, in words; "" for nothing.
+std::vector<std::string> parts_left_out(const PieceGrid& grid);
+
+/// Draws who holds what, without a title, into the width of `area` from its upper edge downwards;
+/// returns the height taken.
+///
+/// Errors: InvalidArgument for a slice, naming `function`.
+double draw_sharding(Svg& svg, const PieceGrid& grid, const Rect& area,
+                     const std::vector<std::int64_t>& slice, const char* function);
+
+/// Draws what the hatches of these pictures mean, from (x, y) downwards; returns the height taken.
+double draw_hatch_legend(Svg& svg, double x, double y, bool has_replicas, bool has_terms);
+
+}  // namespace tessera::detail

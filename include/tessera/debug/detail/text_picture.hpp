@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <tessera/debug/detail/piece_grid.hpp>
+#include <tessera/debug/visualize_sharding.hpp>
+
+namespace tessera::detail {
+
+inline constexpr int least_width = 40;  ///< of the text, in characters
+inline constexpr int most_rows = 12;    ///< of a picture; of columns, what fits the width
+
+struct SliceText {
+  std::string text;
+  int most_columns;  ///< that fit
+};
+
+/// The picture of one slice, without a heading.
+SliceText slice_text(const PieceGrid& grid, const Slice& slice, const VisualizeOptions& options);
+
+/// The text of visualize_sharding().
+std::string picture_of(const PieceGrid& grid, const VisualizeOptions& options);
+
+}  // namespace tessera::detail

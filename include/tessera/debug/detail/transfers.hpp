@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tessera/extents/box.hpp>
+
+namespace tessera::detail {
+
+/// A block on its way, as its sender or its receiver sees it.
+struct Transfer {
+  int sender;
+  int receiver;
+  Box box;
+  int term = 0;
+};
+
+/// The first block that only one side knows, in words; "" if both know the same.
+std::string transfer_mistake(std::vector<Transfer> sent, std::vector<Transfer> received);
+
+}  // namespace tessera::detail

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tessera::detail {
+
+/// `text` as a JSON string, with its quotes.
+std::string json_quoted(std::string_view text);
+
+}  // namespace tessera::detail

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+namespace tessera::detail {
+
+/// While it lives, a region for the tools of Kokkos; none without a name, or where no tool listens.
+class NamedRegion {
+ public:
+  explicit NamedRegion(const char* name)
+      : is_open_(*name != '\0' && Kokkos::Tools::profileLibraryLoaded()) {
+    if (is_open_) Kokkos::Profiling::pushRegion(name);
+  }
+  ~NamedRegion() {
+    if (is_open_) Kokkos::Profiling::popRegion();
+  }
+  NamedRegion(const NamedRegion&) = delete;
+  NamedRegion& operator=(const NamedRegion&) = delete;
+
+ private:
+  bool is_open_;
+};
+
+}  // namespace tessera::detail

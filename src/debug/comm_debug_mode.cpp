@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <tessera/comm/detail/clock.hpp>
+#include <tessera/comm/operation.hpp>
+#include <tessera/debug/comm_debug_mode.hpp>
+#include <tessera/debug/detail/comm_records.hpp>
+
+namespace tessera {
+namespace detail {
+
+std::string kind_in_words(const CommRecord& record) {
+  static constexpr std::array<std::string_view, 5> collectives{
+      "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"};
+  switch (record.kind) {
+    case TraceKind::agreement:
+      return "agreement";
+    case TraceKind::metadata:
+      return "metadata";
+    case TraceKind::io:
+      return "io";
+    default:
+      return std::ranges::find(collectives, record.operation) != collectives.end() ? "collective"
+                                                                                   : "redistribute";
+  }
+}
+
+std::string path_of(const std::vector<std::string>& region) {
+  return fmt::format("{}", fmt::join(region, "/"));
+}
+
+}  // namespace detail
+
+namespace {
+
+std::string without_namespace(std::string_view operation) {
+  constexpr std::string_view prefix = "tessera::";
+  if (operation.starts_with(prefix)) operation.remove_prefix(prefix.size());
+  return std::string(operation);
+}
+
+std::string transport_of(const TraceEvent& event) {
+  if (event.uses_window) return event.uses_messages ? "window and messages" : "window";
+  return event.uses_messages ? "messages" : "none";
+}
+
+double epoch() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+CommDebugMode::CommDebugMode()
+    : begin_(detail::seconds()),
+      begin_epoch_(epoch()),
+      scope_([this](const TraceEvent& event) { add(event); }) {}
+
+void CommDebugMode::add(const TraceEvent& event) {
+  records_.push_back(
+      {event.kind, without_namespace(event.operation),
+       event.call == nullptr ? "" : event.call->in_words(),
+       event.call == nullptr ? "" : event.call->mesh(), regions_.regions(), event.group_size,
+       event.bytes_sent, event.bytes_received, event.bytes_packed, event.messages_sent,
+       event.messages_received,
+       event.start == 0 ? detail::seconds() - event.seconds - begin_ : event.start - begin_,
+       event.seconds, transport_of(event)});
+}
+
+std::int64_t CommDebugMode::get_total_counts() const {
+  return std::ranges::count(records_, TraceKind::exchange, &CommRecord::kind);
+}
+
+std::map<std::string, std::int64_t> CommDebugMode::get_comm_counts() const {
+  std::map<std::string, std::int64_t> result;
+  for (const auto& record : records_) ++result[detail::kind_in_words(record)];
+  return result;
+}
+
+std::map<std::string, std::vector<std::string>> CommDebugMode::get_sharding_info() const {
+  std::map<std::string, std::vector<std::string>> result;
+  for (const auto& record : records_)
+    if (record.kind == TraceKind::exchange)
+      result[detail::path_of(record.region)].push_back(record.call.empty() ? record.operation
+                                                                           : record.call);
+  return result;
+}
+
+}  // namespace tessera

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fstream>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include <tessera/debug/detail/comm_records.hpp>
+#include <tessera/error/error.hpp>
+
+namespace tessera {
+namespace {
+
+constexpr int most_noise = 3;
+
+struct Totals {
+  std::int64_t count = 0;
+  std::int64_t bytes_sent = 0;
+  std::int64_t bytes_received = 0;
+  double seconds = 0;
+};
+
+/// A region: what happened in it and not in a region inside it, and those.
+struct Node {
+  std::map<std::string, Totals> by_operation;
+  std::vector<const CommRecord*> records;
+  std::map<std::string, Node> inner;
+};
+
+Node tree_of(const std::vector<CommRecord>& records, int noise_level) {
+  Node root;
+  for (const auto& record : records) {
+    if (noise_level < 2 && record.kind != TraceKind::exchange) continue;
+    auto* node = &root;
+    for (const auto& name : record.region) node = &node->inner[name];
+    const bool moves_data = record.kind == TraceKind::exchange;
+    const auto kind = detail::kind_in_words(record);
+    auto& totals = node->by_operation[moves_data ? record.operation + " over " + record.transport
+                                                 : kind + " of " + record.operation];
+    ++totals.count;
+    totals.bytes_sent += record.bytes_sent;
+    totals.bytes_received += record.bytes_received;
+    totals.seconds += record.seconds;
+    node->records.push_back(&record);
+  }
+  return root;
+}
+
+std::int64_t count_of(const Node& node) {
+  std::int64_t result = 0;
+  for (const auto& [operation, totals] : node.by_operation) result += totals.count;
+  for (const auto& [name, inner] : node.inner) result += count_of(inner);
+  return result;
+}
+
+std::string line_of(const CommRecord& record) {
+  return fmt::format(
+      "{:.6f} s: {} of {} ranks, {} B sent, {} B received, {} B packed, {:.6f} s{}\n", record.start,
+      record.operation, record.group_size, record.bytes_sent, record.bytes_received,
+      record.bytes_packed, record.seconds,
+      record.call.empty() ? "" : ": " + record.call + " on mesh " + record.mesh);
+}
+
+void append(std::string& text, const Node& node, int noise_level, std::size_t depth) {
+  const std::string indent(2 * depth, ' ');
+  for (const auto& [operation, totals] : node.by_operation) {
+    text += fmt::format("{}{} x {}", indent, totals.count, operation);
+    if (noise_level > 0)
+      text += fmt::format(": {} B sent, {} B received, {:.6f} s", totals.bytes_sent,
+                          totals.bytes_received, totals.seconds);
+    text += '\n';
+  }
+  if (noise_level == most_noise)
+    for (const auto* record : node.records) text += indent + "  " + line_of(*record);
+  for (const auto& [name, inner] : node.inner) {
+    text += fmt::format("{}{}: {}\n", indent, name, count_of(inner));
+    append(text, inner, noise_level, depth + 1);
+  }
+}
+
+}  // namespace
+
+std::string CommDebugMode::table(int noise_level) const {
+  require(0 <= noise_level && noise_level <= most_noise, [&] {
+    return fmt::format("CommDebugMode::table: expected a noise level from 0 to {}, got {}",
+                       most_noise, noise_level);
+  });
+  const auto root = tree_of(records_, noise_level);
+  auto text = fmt::format("all: {}\n", count_of(root));
+  append(text, root, noise_level, 1);
+  return text;
+}
+
+void CommDebugMode::write_table(std::ostream& out, int noise_level) const {
+  out << table(noise_level) << std::flush;
+}
+
+void CommDebugMode::write_table(const std::filesystem::path& file, int noise_level) const {
+  std::ofstream out(file);
+  write_table(out, noise_level);
+  require<IoError>(out.good(), [&] {
+    return fmt::format("CommDebugMode::write_table: expected a file to write to, got {}",
+                       file.string());
+  });
+}
+
+}  // namespace tessera

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <tessera/debug/detail/piece_grid.hpp>
+#include <tessera/error/error.hpp>
+
+namespace tessera::detail {
+
+namespace {
+
+/// Size of all parts at that scale.
+double total_at(double scale, const std::vector<ShownPart>& parts, double least) {
+  double total = 0;
+  for (const auto& part : parts)
+    if (part.part >= 0) total += std::max(least, scale * static_cast<double>(part.interval.size()));
+  return total;
+}
+
+/// The largest scale at which the parts take no more than `total`.
+double largest_scale(const std::vector<ShownPart>& parts, double least, double total) {
+  double low = 0;
+  double high = total;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (total_at(middle, parts, least) <= total ? low : high) = middle;
+  }
+  return low;
+}
+
+void require_index(const DTensorSpec& spec, const std::vector<std::int64_t>& index,
+                   std::size_t leading_dims, const char* function) {
+  bool is_inside = index.size() == leading_dims;
+  for (std::size_t d = 0; is_inside && d < index.size(); ++d)
+    is_inside = 0 <= index[d] && index[d] < spec.shape()[d];
+  require(is_inside, [&] {
+    return fmt::format(
+        "{}: expected a slice of {} indices along the leading dims of a tensor of shape {}, got {}",
+        function, leading_dims, to_string(spec.shape()), to_string(Extents(index)));
+  });
+}
+
+ShownPart part_with(const std::vector<ShownPart>& parts, std::int64_t index) {
+  return *std::ranges::upper_bound(parts, index, {},
+                                   [](const ShownPart& part) { return part.interval.end; });
+}
+
+Slice slice_of(const std::vector<ShownPart>& leading) {
+  Slice result;
+  if (leading.empty()) return result;
+  result.heading = "[";
+  for (const auto& part : leading) {
+    result.leading.push_back(part.part);
+    result.heading += range_text(part.interval) + ", ";
+  }
+  result.heading += ":, :]";
+  return result;
+}
+
+}  // namespace
+
+std::vector<int> shown_indices(std::size_t count, int most) {
+  const auto all = static_cast<int>(count);
+  const int first = all <= most ? all : most / 2;
+  const int last = all <= most ? 0 : most - 1 - first;
+  std::vector<int> result;
+  for (int i = 0; i < first; ++i) result.push_back(i);
+  if (all > most) result.push_back(-1);
+  for (int i = all - last; i < all; ++i) result.push_back(i);
+  return result;
+}
+
+std::string range_text(Interval interval) {
+  if (interval.size() == 1) return fmt::format("{}", interval.begin);
+  return fmt::format("{}-{}", interval.begin, interval.end - 1);
+}
+
+std::string ranges_text(const std::vector<int>& ascending) {
+  constexpr int most_runs = 8;
+  std::vector<Interval> runs;
+  for (const int number : ascending) {
+    if (runs.empty() || runs.back().end != number) runs.push_back({number, number});
+    ++runs.back().end;
+  }
+  std::string text;
+  for (const int i : shown_indices(runs.size(), most_runs)) {
+    if (!text.empty()) text += ", ";
+    text += i < 0 ? "…" : range_text(runs[static_cast<std::size_t>(i)]);
+  }
+  if (std::ssize(runs) > most_runs) text += fmt::format(" ({} in all)", ascending.size());
+  return text;
+}
+
+std::vector<double> sizes_to_scale(const std::vector<ShownPart>& parts, double least, double gap,
+                                   double total) {
+  const auto gaps = std::ranges::count(parts, -1, &ShownPart::part);
+  const double scale = largest_scale(parts, least, total - gap * static_cast<double>(gaps));
+  std::vector<double> sizes;
+  for (const auto& part : parts)
+    sizes.push_back(
+        part.part < 0 ? gap : std::max(least, scale * static_cast<double>(part.interval.size())));
+  return sizes;
+}
+
+Slices slices(const PieceGrid& grid, const std::vector<std::int64_t>& index, int most,
+              const char* function) {
+  const auto& spec = grid.spec();
+  const auto leading_dims = static_cast<std::size_t>(std::max(0, spec.tensor_dims() - 2));
+  if (!index.empty()) require_index(spec, index, leading_dims, function);
+  Slices result;
+  if (!grid.has_elements()) return result;
+  std::vector<std::vector<ShownPart>> parts;
+  std::int64_t count = 1;
+  for (std::size_t d = 0; d < leading_dims; ++d) {
+    parts.push_back(
+        grid.parts(static_cast<int>(d), static_cast<int>(grid.count(static_cast<int>(d)))));
+    if (!index.empty()) parts.back() = {part_with(parts.back(), index[d])};
+    count *= std::ssize(parts.back());
+  }
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(count, most); ++i) {
+    std::vector<ShownPart> leading(leading_dims);
+    auto rest = i;
+    for (std::size_t d = leading_dims; d-- > 0; rest /= std::ssize(parts[d]))
+      leading[d] = parts[d][static_cast<std::size_t>(rest % std::ssize(parts[d]))];
+    result.shown.push_back(slice_of(leading));
+  }
+  result.left_out = count - std::ssize(result.shown);
+  return result;
+}
+
+PieceGrid::Cell cell_at(const PieceGrid& grid, const Slice& slice, int row, int column) {
+  auto cell = slice.leading;
+  if (grid.row_dim() >= 0) cell.push_back(row);
+  if (grid.column_dim() >= 0) cell.push_back(column);
+  return cell;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+
+#include <tessera/debug/detail/rank_loads.hpp>
+#include <tessera/redistribute/detail/cells.hpp>
+#include <tessera/redistribute/detail/node_grid.hpp>
+#include <tessera/redistribute/detail/planner.hpp>
+
+namespace tessera::detail {
+namespace {
+
+/// The way of the plan, which is a function of what it was made from.
+std::vector<PlannedStep> way_of(const RedistributePlan& plan) {
+  const auto& source = plan.source();
+  const auto& target = plan.target();
+  const auto& options = plan.options();
+  if (source.layout() != target.layout()) return way_across(source, target, options).steps;
+  const auto dims = partial_dims(source.placements(), target.placements());
+  std::unique_ptr<const NodeGrid> nodes;
+  if (!options.ranks_per_node.empty())
+    nodes = std::make_unique<NodeGrid>(source.layout(), options.ranks_per_node, "rank_loads");
+  return planned_steps(source, reached(source, target, dims), dims, plan.element_type(), options,
+                       nodes.get());
+}
+
+std::vector<std::int64_t> begins_of(const DimSplit& split) {
+  auto positions = split.explicit_boundaries();
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  positions.pop_back();
+  return positions;
+}
+
+/// Parts, given by where they begin, that share an element with a range that is not empty.
+std::int64_t parts_meeting(const std::vector<std::int64_t>& begins, Interval range) {
+  const auto first = std::ranges::upper_bound(begins, range.begin) - 1;
+  return std::ranges::lower_bound(begins, range.end) - first;
+}
+
+}  // namespace
+
+RankLoads::RankLoads(const RedistributePlan& plan) : plan_(plan) {
+  const auto& source = plan.source().layout();
+  const auto& target = plan.target().layout();
+  if (source != target) pair_ = std::make_unique<MeshPair>(source, target);
+  for (auto& step : way_of(plan))
+    for (auto& hop : step.hops) {
+      Begins begins;
+      for (int d = 0; d < hop.from.tensor_dims(); ++d)
+        begins.push_back(begins_of(hop.from.split(at(d))));
+      hops_.push_back({std::move(hop), std::move(begins)});
+    }
+}
+
+RankLoad RankLoads::of(int position) const {
+  RankLoad load;
+  load.source = piece(plan_.source(), position);
+  load.target = piece(plan_.target(), position);
+  load.source_elements = is_on(plan_.source(), position) ? load.source.size() : 0;
+  load.target_elements = is_on(plan_.target(), position) ? load.target.size() : 0;
+  for (const auto& counted : hops_) add(counted, position, load);
+  load.bytes_needed = bytes_needed(load, position);
+  load.memory = (load.source_elements + load.target_elements) * plan_.element_type().size +
+                bytes_between_steps(position);
+  return load;
+}
+
+int RankLoads::mesh_rank(const DTensorSpec& spec, int position) const {
+  return pair_ ? pair_->mesh_rank(spec.layout(), position) : position;
+}
+
+Box RankLoads::piece(const DTensorSpec& spec, int position) const {
+  return pair_ ? pair_->piece(spec, position) : spec.piece(spec.layout().coordinate(position));
+}
+
+bool RankLoads::fetches(const Hop& hop, int position) const {
+  const int rank = mesh_rank(hop.to, position);
+  return rank >= 0 && hop.fetches(hop.to.layout().coordinate(rank));
+}
+
+std::int64_t RankLoads::common(const DTensorSpec& a, const DTensorSpec& b, int position) const {
+  if (!is_on(a, position) || !is_on(b, position)) return 0;
+  return intersect(piece(a, position), piece(b, position)).size();
+}
+
+void RankLoads::add(const CountedHop& counted, int position, RankLoad& load) const {
+  const auto& hop = counted.hop;
+  const auto need = piece(hop.to, position);
+  if (need.is_empty() || !fetches(hop, position)) return;
+  const auto own = common(hop.from, hop.to, position);
+  const std::int64_t terms = hop.terms();
+  std::int64_t blocks = terms;
+  for (std::size_t d = 0; d < need.shape.size(); ++d)
+    blocks *= parts_meeting(counted.begins[d], need.interval(d));
+  load.operands += need.size() * terms;
+  load.bytes_received += (need.size() * terms - own) * plan_.element_type().size;
+  load.messages_received += blocks - (own > 0 ? 1 : 0);
+}
+
+std::int64_t RankLoads::bytes_needed(const RankLoad& load, int position) const {
+  if (plan_.partial_target()) return 0;
+  const bool reduces = hops_.front().hop.terms() > 1;
+  const auto has = reduces ? 0 : common(plan_.source(), plan_.target(), position);
+  return (load.target_elements - has) * plan_.element_type().size;
+}
+
+bool RankLoads::keeps_its_piece(const Hop& hop, int position) const {
+  const auto have = piece(hop.from, position).size();
+  return have > 0 && fetches(hop, position) && common(hop.from, hop.to, position) == have;
+}
+
+/// Results of phases lie in two buffers by turns, the last one in the target, as does the one before
+/// it that stays where it is.
+std::int64_t RankLoads::bytes_between_steps(int position) const {
+  std::array<std::int64_t, 2> elements{};
+  auto between = hops_.size() - 1;
+  if (between > 0 && keeps_its_piece(hops_.back().hop, position)) --between;
+  for (std::size_t i = 0; i < between; ++i)
+    if (is_on(hops_[i].hop.to, position))
+      elements[i % 2] = std::max(elements[i % 2], piece(hops_[i].hop.to, position).size());
+  return (elements[0] + elements[1]) * plan_.element_type().size;
+}
+
+}  // namespace tessera::detail

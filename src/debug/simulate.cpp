@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <tessera/debug/detail/rank_loads.hpp>
+#include <tessera/debug/detail/simulated_piece.hpp>
+#include <tessera/debug/detail/simulated_terms.hpp>
+#include <tessera/debug/detail/transfers.hpp>
+#include <tessera/debug/simulate.hpp>
+#include <tessera/error/error.hpp>
+#include <tessera/redistribute/detail/cells.hpp>
+#include <tessera/redistribute/detail/mesh_pair.hpp>
+
+namespace tessera {
+namespace {
+
+using detail::at, detail::SimulatedPiece;
+
+constexpr double most_elements = 1 << 26;
+constexpr double most_messages = 1 << 20;
+
+/// Largest memory of a rank. Throws if the plan is too large to be simulated.
+std::int64_t checked_peak_bytes(const RedistributePlan& plan) {
+  const detail::RankLoads loads(plan);
+  double elements = 0;
+  double messages = 0;
+  std::int64_t peak = 0;
+  for (int rank = 0; rank < loads.size(); ++rank) {
+    const auto load = loads.of(rank);
+    elements += static_cast<double>(load.source_elements + load.target_elements + load.operands);
+    messages += static_cast<double>(load.messages_received);
+    peak = std::max(peak, load.memory);
+  }
+  require(elements <= most_elements && messages <= most_messages, [&] {
+    return fmt::format(
+        "simulate: expected at most {:.0f} elements that ranks hold and combine and {:.0f} "
+        "messages, got {:.0f} and {:.0f}",
+        most_elements, most_messages, elements, messages);
+  });
+  return peak;
+}
+
+bool lies_in(const Box& outer, const Box& box) {
+  return intersect(outer, box) == box;
+}
+
+/// All ranks of a plan, phase by phase.
+class Interpreter {
+ public:
+  explicit Interpreter(const RedistributePlan& plan)
+      : plan_(plan), meshes_(plan.source().layout(), plan.target().layout()) {
+    for (int rank = 0; rank < std::ssize(plan.ranks()); ++rank) {
+      steps_.push_back(plan.steps(rank));
+      pieces_.push_back(source_of(rank));
+    }
+    result_.exchanges = plan.exchanges();
+    result_.bytes_received.assign(pieces_.size(), 0);
+  }
+
+  Simulation run() && {
+    for (std::size_t s = 0; s < steps_.front().size(); ++s)
+      for (std::size_t p = 0; p < steps_.front()[s].phases.size() && is_right(); ++p)
+        run_phase(s, p);
+    if (is_right()) scale_partial_target();
+    if (is_right()) compare();
+    return std::move(result_);
+  }
+
+ private:
+  bool is_right() const { return result_.is_right(); }
+
+  bool is_on_one_mesh() const { return plan_.source().layout() == plan_.target().layout(); }
+
+  int mesh_rank_on(const MeshLayout& layout, int rank) const {
+    return is_on_one_mesh() ? rank : meshes_.mesh_rank(layout, rank);
+  }
+
+  SimulatedPiece source_of(int rank) const {
+    const int mesh_rank = mesh_rank_on(plan_.source().layout(), rank);
+    if (mesh_rank >= 0) return detail::source_piece(plan_.source(), mesh_rank);
+    return SimulatedPiece::filled(meshes_.piece(plan_.source(), rank), detail::not_written);
+  }
+
+  void run_phase(std::size_t s, std::size_t p) {
+    std::vector<const Phase*> phases;
+    for (const auto& steps : steps_) phases.push_back(&steps[s].phases[p]);
+    check(phases);
+    if (!is_right()) return;
+    const bool is_last = s + 1 == steps_.front().size() && p + 1 == steps_.front()[s].phases.size();
+    const auto& partial = plan_.partial_target();
+    const auto empty = is_last && partial ? detail::identity_of(partial->op) : detail::not_written;
+    std::vector<SimulatedPiece> results;
+    for (const auto* phase : phases) {
+      results.push_back(SimulatedPiece::filled(phase->destination, empty));
+      receive(*phase, results.back());
+    }
+    pieces_ = std::move(results);
+  }
+
+  /// Both sides of every block agree, and hold what it names.
+  void check(const std::vector<const Phase*>& phases) {
+    std::vector<detail::Transfer> sent;
+    std::vector<detail::Transfer> received;
+    for (int rank = 0; rank < std::ssize(phases); ++rank) {
+      const auto& phase = *phases[at(rank)];
+      for (const auto& block : phase.send)
+        sent.push_back({rank, block.peer, block.box, block.term});
+      for (const auto& block : phase.receive) {
+        check(block, rank, phase);
+        if (block.peer == rank) continue;
+        received.push_back({block.peer, rank, block.box, block.term});
+        result_.bytes_received[at(rank)] += block.box.size() * plan_.element_type().size;
+      }
+    }
+    result_.messages += std::ssize(received);
+    if (is_right())
+      result_.mistake = detail::transfer_mistake(std::move(sent), std::move(received));
+  }
+
+  void check(const Block& block, int rank, const Phase& phase) {
+    if (!is_right()) return;
+    const auto& held = pieces_[at(block.peer)].box;
+    if (!lies_in(held, block.box))
+      result_.mistake = fmt::format("rank {} awaits {} from rank {}, which holds {}", rank,
+                                    to_string(block.box), block.peer, to_string(held));
+    if (!lies_in(phase.destination, block.box))
+      result_.mistake = fmt::format("rank {} awaits {}, which does not lie in its piece {}", rank,
+                                    to_string(block.box), to_string(phase.destination));
+  }
+
+  void receive(const Phase& phase, SimulatedPiece& result) const {
+    const auto terms = at(phase.terms);
+    for (std::size_t i = 0; i < phase.receive.size(); i += terms) {
+      const std::span<const Block> blocks(phase.receive.data() + i, terms);
+      detail::for_each_row(blocks.front().box, [&](const Extents& index) {
+        auto* const row = result.values.data() + result.position(index);
+        combine(blocks, index, row);
+      });
+    }
+  }
+
+  /// A row of one box, from its terms in order.
+  void combine(std::span<const Block> blocks, const Extents& index, std::int64_t* row) const {
+    const auto size = detail::row_size(blocks.front().box);
+    for (const auto& block : blocks) {
+      const auto& piece = pieces_[at(block.peer)];
+      const auto* const term = piece.values.data() + piece.position(index);
+      if (&block == &blocks.front())
+        std::copy_n(term, size, row);
+      else
+        for (std::size_t i = 0; i < size; ++i)
+          row[i] = detail::combined(plan_.reduce_op(), row[i], term[i]);
+    }
+    if (blocks.size() == 1 || plan_.divisor() == 1) return;
+    for (std::size_t i = 0; i < size; ++i) row[i] /= plan_.divisor();
+  }
+
+  void scale_partial_target() {
+    if (!plan_.partial_target() || plan_.partial_target()->scale == 1) return;
+    for (std::size_t rank = 0; rank < pieces_.size(); ++rank) {
+      const auto& phase = steps_[rank].back().phases.back();
+      for (std::size_t i = 0; i < phase.receive.size(); i += at(phase.terms))
+        detail::for_each_row(phase.receive[i].box, [&](const Extents& index) {
+          auto* const row = pieces_[rank].values.data() + pieces_[rank].position(index);
+          for (std::size_t k = 0; k < detail::row_size(phase.receive[i].box); ++k)
+            row[k] *= plan_.partial_target()->scale;
+        });
+    }
+  }
+
+  void compare() {
+    const auto& target = plan_.target();
+    std::vector<SimulatedPiece> by_mesh_rank(at(target.layout().size()));
+    for (int rank = 0; rank < std::ssize(pieces_); ++rank) {
+      const int mesh_rank = mesh_rank_on(target.layout(), rank);
+      if (mesh_rank >= 0) by_mesh_rank[at(mesh_rank)] = std::move(pieces_[at(rank)]);
+    }
+    auto comparison = detail::compared(target, by_mesh_rank);
+    result_.elements_checked = comparison.elements;
+    result_.mistake = std::move(comparison.mistake);
+  }
+
+  const RedistributePlan& plan_;
+  detail::MeshPair meshes_;
+  std::vector<std::vector<Step>> steps_;
+  std::vector<SimulatedPiece> pieces_;
+  Simulation result_;
+};
+
+}  // namespace
+
+Simulation simulate(const RedistributePlan& plan) {
+  const auto peak = checked_peak_bytes(plan);
+  auto result = Interpreter(plan).run();
+  result.peak_bytes = peak;
+  for (const auto bytes : result.bytes_received) result.bytes += bytes;
+  return result;
+}
+
+}  // namespace tessera

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include <tessera/debug/detail/transfers.hpp>
+
+namespace tessera::detail {
+namespace {
+
+bool precedes(const Transfer& a, const Transfer& b) {
+  const auto ranks_a = std::tie(a.sender, a.receiver, a.term);
+  const auto ranks_b = std::tie(b.sender, b.receiver, b.term);
+  if (ranks_a != ranks_b) return ranks_a < ranks_b;
+  if (a.box.offset != b.box.offset)
+    return std::ranges::lexicographical_compare(a.box.offset, b.box.offset);
+  return std::ranges::lexicographical_compare(a.box.shape, b.box.shape);
+}
+
+/// The first of `transfers` that is not among `others`, both sorted; null: none.
+const Transfer* first_without(const std::vector<Transfer>& transfers,
+                              const std::vector<Transfer>& others) {
+  auto other = others.begin();
+  for (const auto& transfer : transfers) {
+    while (other != others.end() && precedes(*other, transfer)) ++other;
+    if (other == others.end() || precedes(transfer, *other)) return &transfer;
+    ++other;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string transfer_mistake(std::vector<Transfer> sent, std::vector<Transfer> received) {
+  std::ranges::sort(sent, precedes);
+  std::ranges::sort(received, precedes);
+  if (const auto* lost = first_without(sent, received))
+    return fmt::format("rank {} sends {} to rank {}, which does not await it", lost->sender,
+                       to_string(lost->box), lost->receiver);
+  if (const auto* awaited = first_without(received, sent))
+    return fmt::format("rank {} awaits {} from rank {}, which does not send it", awaited->receiver,
+                       to_string(awaited->box), awaited->sender);
+  return "";
+}
+
+}  // namespace tessera::detail

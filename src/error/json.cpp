@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <tessera/error/detail/json.hpp>
+
+namespace tessera::detail {
+
+std::string json_quoted(std::string_view text) {
+  constexpr unsigned char first_printable = 0x20;
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      result += {'\\', c};
+    else if (static_cast<unsigned char>(c) < first_printable)
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      result += c;
+  }
+  return result + '"';
+}
+
+}  // namespace tessera::detail

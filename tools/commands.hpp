@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace tessera::tools {
+
+/// A subcommand, and what it does once its arguments are read; that returns the exit status.
+struct Command {
+  CLI::App* options;
+  std::function<int()> run;
+};
+
+Command add_explain(CLI::App& app);
+Command add_info(CLI::App& app);
+Command add_postmortem(CLI::App& app);
+Command add_show(CLI::App& app);
+Command add_simulate(CLI::App& app);
+
+}  // namespace tessera::tools
