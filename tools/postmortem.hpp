@@ -55,7 +55,7 @@ struct Postmortem {
   std::optional<Side> failure;  ///< the first call that failed, where none differs
 };
 
-/// Those that can be read. Errors: IoError for a folder without any file of that name.
+/// Those that can be read. Errors: IoError where there is none.
 std::vector<Record> read_records(const std::filesystem::path& folder);
 
 /// Without the calls that began before `time`, in seconds since 1970, on whichever rank.

@@ -122,6 +122,9 @@ std::vector<Record> read_records(const std::filesystem::path& folder) {
   std::vector<Record> records;
   for (const auto& path : paths)
     if (auto record = record_from(path)) records.push_back(std::move(*record));
+  require<IoError>(!records.empty(), [&] {
+    return fmt::format("expected flight records, got none that can be read in {}", folder.string());
+  });
   std::ranges::sort(records, {}, &Record::process);
   return records;
 }

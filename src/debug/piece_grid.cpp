@@ -58,7 +58,7 @@ std::string partials_text(const Placements& placements) {
   std::string text;
   for (const auto& placement : placements) {
     if (!placement.is_partial()) continue;
-    const auto name = " " + to_string(placement);
+    const auto name = fmt::format(" {}", to_string(placement));
     if (text.find(name) == std::string::npos) text += name;
   }
   return text;
@@ -137,13 +137,18 @@ std::string PieceGrid::term_text(std::vector<int> coordinate) const {
   return text;
 }
 
-std::string PieceGrid::with_hidden_marks(std::string text, const Cell& cell) const {
+std::string PieceGrid::with_hidden_marks(const std::string& text, const Cell& cell) const {
   const auto found = wrong_in_.find(cell);
   if (found == wrong_in_.end() || std::ranges::count(text, '!') == found->second) return text;
   const std::string ellipsis = "…";
-  for (auto i = text.find(ellipsis); i != text.npos; i = text.find(ellipsis, i + 1))
-    text.insert(i + ellipsis.size(), "!");
-  return text;
+  std::string marked;
+  std::size_t begin = 0;
+  for (auto i = text.find(ellipsis); i != text.npos; i = text.find(ellipsis, begin)) {
+    marked.append(text, begin, i + ellipsis.size() - begin);
+    marked.push_back('!');
+    begin = i + ellipsis.size();
+  }
+  return marked.append(text, begin);
 }
 
 std::string PieceGrid::holders(const Cell& cell) const {

@@ -53,7 +53,7 @@ std::string border(const TextTable& table, int margin, const Corners& corners) {
 std::string column_labels(const TextTable& table, int margin) {
   std::string line(static_cast<std::size_t>(margin), ' ');
   for (std::size_t j = 0; j < table.widths.size(); ++j)
-    line += " " + centred(table.column_labels[j], table.widths[j]);
+    line.append(" ").append(centred(table.column_labels[j], table.widths[j]));
   line = without_end_spaces(line);
   return line.empty() ? "" : line + "\n";
 }
@@ -95,7 +95,7 @@ std::vector<std::string> wrapped(std::string_view text, int width) {
     text.remove_prefix(std::min(end + 1, text.size()));
     const bool fits = !lines.empty() && shown_width(lines.back()) + 1 + shown_width(word) <= width;
     if (fits)
-      lines.back() += " " + std::string(word);
+      lines.back().append(" ").append(word);
     else
       lines.emplace_back(word);
   }

@@ -83,7 +83,7 @@ class PieceGrid {
   int number_of(int mesh_rank) const;
   std::string rank_text(int mesh_rank) const;
   std::string term_text(std::vector<int> coordinate) const;
-  std::string with_hidden_marks(std::string text, const Cell& cell) const;
+  std::string with_hidden_marks(const std::string& text, const Cell& cell) const;
 
   DTensorSpec spec_;
   std::vector<std::vector<ShownPart>> parts_;  // by tensor dim
