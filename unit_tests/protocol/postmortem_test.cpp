@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 struct Step {
   enum Kind { across, back, whole, sum, slice, kinds };
   Kind kind = across;
-  int rows = 12;
+  int rows = 120;  ///< a piece for every rank of 3, 4, 5 and 8: all need all others
   bool is_float = false;
   bool goes_to_replicas = false;
   bool is_on_other_mesh = false;
@@ -59,7 +59,7 @@ void run(const DeviceMesh& mesh, const Step& step) {
                       : step.kind == Step::sum   ? all(Partial())
                       : step.kind == Step::slice ? all(Replicate())
                                                  : all(Shard(0));
-  const Extents shape{step.rows, 10};
+  const Extents shape{step.rows, 120};
   const auto held = step.kind == Step::sum ? all(Replicate()) : source;
   const auto view = empty<View>(mesh, held, shape).to_local();
   const auto tensor = from_local(view, mesh, source, {.shape = shape});
@@ -103,13 +103,13 @@ std::vector<Step> deviating(std::vector<Step> program, std::size_t at, Deviation
       program.erase(here);
       break;
     case Deviation::extra:
-      program.insert(here, Step{here->kind, 18});
+      program.insert(here, Step{here->kind, 180});
       break;
     case Deviation::other_order:
       std::iter_swap(here, here + 1);
       break;
     case Deviation::other_shape:
-      here->rows = 14;
+      here->rows = 140;
       break;
     case Deviation::other_placements:
       here->kind = here->kind == Step::across ? Step::back : Step::across;
