@@ -51,7 +51,6 @@ const char* function_of(const Step& step) {
 
 template <class View>
 void run(const DeviceMesh& mesh, const Step& step) {
-  const Placements replicas(std::vector<Placement>(static_cast<std::size_t>(mesh.ndim())));
   const auto all = [&](const Placement& placement) {
     return Placements(std::vector<Placement>(static_cast<std::size_t>(mesh.ndim()), placement));
   };
