@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <fstream>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -34,6 +35,12 @@ std::string kind_in_words(const CommRecord& record) {
 
 std::string path_of(const std::vector<std::string>& region) {
   return fmt::format("{}", fmt::join(region, "/"));
+}
+
+bool write(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream out(file);
+  out << text << std::flush;
+  return out.good();
 }
 
 }  // namespace detail

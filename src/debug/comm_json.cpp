@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Records as JSON, and the traces of all ranks in the format of chrome://tracing and Perfetto.
-#include <fstream>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -113,13 +111,6 @@ std::string merged(const std::vector<std::vector<std::byte>>& rows) {
   return text + "\n],\"displayTimeUnit\":\"ms\"}\n";
 }
 
-/// Whether it could be written.
-bool write(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream out(file);
-  out << text << std::flush;
-  return out.good();
-}
-
 }  // namespace
 
 std::string CommDebugMode::json() const {
@@ -133,7 +124,7 @@ std::string CommDebugMode::json() const {
 }
 
 void CommDebugMode::write_json(const std::filesystem::path& file) const {
-  require<IoError>(write(file, json()), [&] {
+  require<IoError>(detail::write(file, json()), [&] {
     return fmt::format("CommDebugMode::write_json: expected a file to write to, got {}",
                        file.string());
   });
@@ -152,7 +143,7 @@ void CommDebugMode::write_chrome_trace(const DeviceMesh& mesh,
     const auto row = bars_of(records, mesh.rank(), begin_epoch_ - first);
     const auto rows = gathered(group, row, operation);
     std::string error;
-    if (mesh.rank() == 0 && !write(file, merged(rows)))
+    if (mesh.rank() == 0 && !detail::write(file, merged(rows)))
       error = fmt::format("CommDebugMode::write_chrome_trace: expected a file to write to, got {}",
                           file.string());
     throw_together<IoError>(group, error, operation);

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fstream>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -96,9 +95,7 @@ void CommDebugMode::write_table(std::ostream& out, int noise_level) const {
 }
 
 void CommDebugMode::write_table(const std::filesystem::path& file, int noise_level) const {
-  std::ofstream out(file);
-  write_table(out, noise_level);
-  require<IoError>(out.good(), [&] {
+  require<IoError>(detail::write(file, table(noise_level)), [&] {
     return fmt::format("CommDebugMode::write_table: expected a file to write to, got {}",
                        file.string());
   });

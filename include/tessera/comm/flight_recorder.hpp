@@ -11,8 +11,9 @@ namespace tessera {
 /// JSON. Each with its number, which equal calls have in common on all ranks, name, arguments where
 /// the ranks have compared them, fingerprint, state, time, bytes, and the code that called.
 ///
-/// Local: on the thread that makes the calls, between MPI_Init and MPI_Finalize. Always recorded. `tessera postmortem` compares
-/// the records of all ranks and names the first call in which they differ.
+/// Local: on the thread that makes the calls, between MPI_Init and MPI_Finalize. Always recorded.
+/// `tessera postmortem` compares the records of all ranks and names the first call in which they
+/// differ.
 std::string flight_record();
 
 /// Writes the record to `folder`/tessera-flight-<rank in MPI_COMM_WORLD>.json, making the folder if

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,8 @@ std::string kind_in_words(const CommRecord& record);
 
 /// "solver/gemm"
 std::string path_of(const std::vector<std::string>& region);
+
+/// Whether it could be written.
+bool write(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace tessera::detail
