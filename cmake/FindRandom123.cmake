@@ -1,5 +1,5 @@
 # SPDX-FileCopyrightText: 2026 Tessera authors
-# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-License-Identifier: Apache-2.0
 #
 # Random123 is headers without a CMake package. Defines Random123::Random123.
 find_path(Random123_INCLUDE_DIR Random123/philox.h)

@@ -1,5 +1,5 @@
 # SPDX-FileCopyrightText: 2026 Tessera authors
-# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-License-Identifier: Apache-2.0
 #
 # Where several MPIs are installed, other packages may have turned mpicxx and mpiexec into Open MPI's: name MPICH's.
 if(NOT MPI_CXX_COMPILER AND NOT MPI_HOME)

@@ -1,5 +1,5 @@
 # SPDX-FileCopyrightText: 2026 Tessera authors
-# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-License-Identifier: Apache-2.0
 #
 # Functions of MPI 4 that the library uses where they are. Sets TESSERA_HAVE_<function> for each.
 include(CheckCXXSymbolExists)

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // A matrix product by local_map: func sees only the local pieces, and the placements say what they
 // are pieces of.

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 // What the agreement on a call costs where the ranks know it: instructions per call, and messages.
 // Run it on two or more ranks; each repeats a fixed number of times, so that all stay together.
 #include <optional>

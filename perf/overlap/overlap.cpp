@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // What computing while a redistribution goes on in the background costs, all ranks being remote to
 // one another: the ranks compute as long as the exchange takes, and call test() ten times meanwhile.

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 // What no redistribution can beat: each rank moves as many bytes as it has to read and write, in
 // its own memory, without a word to the others.
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 // heFFTe moves pieces of up to three dims between the steps of its transforms; here without the
 // transforms.
 #include <algorithm>

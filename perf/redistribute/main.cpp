@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 // Redistribution against hand-written MPI and against what memory allows, on the ranks of one node.
 //
 // A case is measured, with all its variants interleaved, when the first benchmark of it runs; the

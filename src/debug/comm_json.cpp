@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 // Records as JSON, and the traces of all ranks in the format of chrome://tracing and Perfetto.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 // Every case in three forms (all ranks wrong, one rank wrong, each rank wrong in another way), new to
 // the ranks and known to them: the same exception on every rank within a second, and the next call
 // works.

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // What happens after MPI_Finalize, which a test inside GoogleTest's main cannot reach: exit status
 // 0 if all checks hold.

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // A rank that does not come: the others throw Timeout, which names the function and the rank, when
 // the time limit is over. Arguments: dead, killed or late, the rank that stays away, the number of

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // A ScopeGuard that cannot have its thread level changes nothing; one inside another leaves
 // everything to the outer one. The first argument is the thread level of an MPI that is up before:

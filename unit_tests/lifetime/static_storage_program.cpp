@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // Meshes, tensors and calls that nobody waited for live on in static storage, whoever finalises
 // what first: exit status 0, and nothing is written. The first argument is guard, mpi_first or

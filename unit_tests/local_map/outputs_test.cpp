@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // Acceptance cases L7, L8, L13 and L16, and what else local_map makes of what its function returns.
 #include <memory>

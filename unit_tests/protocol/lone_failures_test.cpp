@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 // Calls in which one rank alone fails, and which the others may complete: whatever follows, on
 // whichever mesh, all ranks stay in step. TESSERA_TEST_SEED repeats a run.
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 // One rank leaves the common program somewhere: all ranks throw in time, and their flight records say
 // which rank and which call. The case follows from TESSERA_TEST_SEED.
 #include "../../tools/postmortem.hpp"

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 // Random programs of collective calls on several meshes and tensors; in every third one, one rank
 // does something else at one place. TESSERA_TEST_SEED repeats a run.
 #include <iostream>

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // golden_redistribute FILE [--simulate]: runs the redistributions of a golden file (see
 // unit_tests/data). With --simulate all ranks are played in this process; otherwise, under mpiexec,

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // Executes one plan many times (the first argument, 100,000 by default) and, where that is many,
 // fails if the process grows meanwhile. Prints what it found on rank 0.

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // Memory and fences of repeated executions, as Kokkos' tools interface sees them.
 #include <gtest/gtest.h>

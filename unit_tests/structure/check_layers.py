@@ -1,5 +1,5 @@
 # SPDX-FileCopyrightText: 2026 Tessera authors
-# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-License-Identifier: Apache-2.0
 """Checks that a file includes its own module or a lower one, and where MPI and Kokkos may appear. Argument: the project's root."""
 import pathlib
 import re

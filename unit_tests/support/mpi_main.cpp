@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // main() of every test program that runs under mpiexec: each rank runs all tests, rank 0 reports,
 // other ranks report their failures only, and the program fails if any rank failed.

@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
-// SPDX-License-Identifier: BSD-3-Clause
+// SPDX-License-Identifier: Apache-2.0
 //
 // Acceptance cases T1 to T3 and T6, and what else from_local does.
 #include <cmath>

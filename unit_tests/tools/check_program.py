@@ -1,5 +1,5 @@
 # SPDX-FileCopyrightText: 2026 Tessera authors
-# SPDX-License-Identifier: BSD-3-Clause
+# SPDX-License-Identifier: Apache-2.0
 """Checks the program tessera. Arguments: the program, and names of classes or cases below (default: all)."""
 import json
 import pathlib
