@@ -19,5 +19,6 @@ Command add_info(CLI::App& app);
 Command add_postmortem(CLI::App& app);
 Command add_show(CLI::App& app);
 Command add_simulate(CLI::App& app);
+Command add_timeline(CLI::App& app);
 
 }  // namespace tessera::tools

@@ -53,8 +53,8 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "tessera " TESSERA_VERSION);
   app.require_subcommand(0, 1);
   app.footer(footer);
-  const std::vector<Command> commands = {add_explain(app), add_info(app), add_postmortem(app),
-                                         add_show(app), add_simulate(app)};
+  const std::vector<Command> commands = {add_explain(app), add_info(app),     add_postmortem(app),
+                                         add_show(app),    add_simulate(app), add_timeline(app)};
   try {
     app.parse(argc, argv);
     return run(commands);

@@ -29,6 +29,7 @@ struct Options {
   std::string input = PCA_DEFAULT_INPUT;
   std::string output = "components.npy";
   std::int64_t components = 5;
+  std::string trace;  ///< "" for none
 };
 
 struct Component {
@@ -133,6 +134,14 @@ int analyse(const DeviceMesh& mesh, const Options& options) {
   return has_reference && !agrees_with_reference(components) ? failed : 0;
 }
 
+int traced(const DeviceMesh& mesh, const Options& options) {
+  if (options.trace.empty()) return analyse(mesh, options);
+  const CommDebugMode mode;
+  const int status = analyse(mesh, options);
+  mode.write_chrome_trace(mesh, options.trace);
+  return status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -147,9 +156,10 @@ int main(int argc, char** argv) {
   app.add_option("--components", options.components, "How many")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
+  app.add_option("--trace", options.trace, "File for a trace of what each rank communicates");
   try {
     app.parse(argc, argv);
-    return analyse(mesh, options);
+    return traced(mesh, options);
   } catch (const CLI::Success& help) {
     return prints ? app.exit(help) : 0;
   } catch (const CLI::ParseError& error) {

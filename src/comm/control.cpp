@@ -300,7 +300,7 @@ bool Control::has_begun(OperationId id) const {
   const auto found = logs_.find(id.group);
   if (found == logs_.end()) return false;
   const auto& log = found->second;
-  return id.sequence <= log.begun || id.sequence >> nested_bits < log.set.generation;
+  return id.sequence <= log.begun || generation_of(id.sequence) < log.set.generation;
 }
 
 const RecordedCall* Control::past_call(OperationId id) const {
@@ -310,6 +310,23 @@ const RecordedCall* Control::past_call(OperationId id) const {
   if (found != log.past.end()) return &*found;
   const auto oldest = log.past[log.oldest].sequence;
   return id.sequence < oldest ? &forgotten : nullptr;
+}
+
+/// The first after `id` on its group that has this fingerprint: the ranks have made another number of
+/// calls. All zero if there is none.
+OperationId Control::later_call(OperationId id, std::uint64_t fingerprint) const {
+  OperationId result;
+  const auto look_at = [&](const RecordedCall& call) {
+    const bool is_it = call.fingerprint == fingerprint && is_outermost(call.sequence) &&
+                       call.sequence > id.sequence;
+    if (is_it && (result == OperationId() || call.sequence < result.sequence))
+      result = {id.group, call.sequence};
+  };
+  if (fingerprint == 0 || !is_outermost(id.sequence)) return result;
+  const auto& log = logs_.at(id.group);
+  std::ranges::for_each(log.past, look_at);
+  std::ranges::for_each(calls_under_way(log), look_at);
+  return result;
 }
 
 void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint, bool is_comparing) {
@@ -322,12 +339,12 @@ void Control::handle_query(int rank, OperationId id, std::uint64_t fingerprint, 
       tell_agreed();
   } else if (has_begun(id)) {
     const auto* past = past_call(id);
-    if (past == nullptr) return tell_not_made(rank, id);
+    if (past == nullptr) return tell_not_made(rank, id, fingerprint);
     const bool is_forgotten = past->fingerprint == 0 && is_comparing;
     const bool is_same = is_forgotten ? logs_.at(id.group).agreed.contains(fingerprint)
                                       : past->fingerprint == fingerprint;
     if (!is_same)
-      tell_completed(rank, id, *past);
+      tell_completed(rank, id, *past, fingerprint);
     else if (is_comparing)
       tell_agreed();
   } else if (const auto* call = innermost(); call != nullptr && call->log_->contains(rank)) {

@@ -28,17 +28,16 @@ Exchange::Exchange(const Communicator& communicator, TraceKind kind, const char*
                    int group_size)
     : communicator_(communicator),
       owner_(communicator.state().control->innermost()),
-      event_{kind, operation, group_size, 0, 0, 0, 0, 0.0},
-      start_(detail::seconds()) {
+      event_{kind, operation, group_size, 0, 0, 0, 0, 0.0} {
   auto& spare = communicator_.state().spare_transfers;
   if (!spare.empty()) {
     transfers_ = std::move(spare.back());
     spare.pop_back();
   }
-  event_.start = start_;
+  event_.start = detail::seconds();
   event_.call = owner_;
   // What a rank that comes late sends and receives, the others may have given up.
-  communicator_.state().control->catch_up(start_);
+  communicator_.state().control->catch_up(event_.start);
   if (owner_ != nullptr && detail::Control::must_give_up()) detail::Control::give_up();
 }
 
@@ -222,8 +221,9 @@ std::vector<int> Exchange::awaited() const {
 void Exchange::finish() {
   wait();
   is_finished_ = true;
-  event_.seconds = detail::seconds() - start_;
   if (owner_ != nullptr) owner_->add_bytes(event_.bytes_sent, event_.bytes_received);
+  if (!is_traced()) return;
+  event_.seconds = detail::seconds() - event_.start;
   emit(event_);
 }
 

@@ -14,14 +14,14 @@ constexpr std::size_t most_failed = 64;
 }  // namespace
 
 /// Another call of this rank had that number: it will not come to this one.
-void Control::tell_not_made(int rank, OperationId id) {
+void Control::tell_not_made(int rank, OperationId id, std::uint64_t fingerprint) {
   for (auto* operation = innermost_call; operation != nullptr; operation = operation->outer_)
     if (has_number_of(*operation, id)) return tell_elsewhere(rank, id, *operation);
   for (const auto& [operation, object, advance, number] : detached)
     if (has_number_of(*operation, id)) return tell_elsewhere(rank, id, *operation);
   for (const auto& failed : failed_)
     if (failed.statement.conflict == id) return tell_excluded(rank, id, failed.statement);
-  tell_completed(rank, id, {});
+  tell_completed(rank, id, {}, fingerprint);
 }
 
 /// This rank was in another call, which has failed, and will not come.
@@ -39,11 +39,15 @@ bool Control::has_number_of(const Operation& operation, OperationId id) const {
          is_outermost(id.sequence);
 }
 
-void Control::tell_completed(int rank, OperationId id, const RecordedCall& past) {
+/// `fingerprint`: of the call that the other rank has made under this number.
+void Control::tell_completed(int rank, OperationId id, const RecordedCall& past,
+                             std::uint64_t fingerprint) {
   const auto& log = logs_.at(id.group);
   const auto [name, text] = log.in_words(past.fingerprint, "another call");
   const Call call{id, past.fingerprint, name, text, log.name, log.ranks};
-  send_statement(rank, {.about = id, .standing = Standing::completed, .call = call});
+  const auto later = past.fingerprint == fingerprint ? OperationId() : later_call(id, fingerprint);
+  send_statement(rank,
+                 {.about = id, .standing = Standing::completed, .call = call, .same_call = later});
 }
 
 void Control::tell_elsewhere(int rank, OperationId about, const Operation& instead) {
@@ -73,8 +77,13 @@ void Control::handle_statement(int rank, Statement statement) {
   if (is_elsewhere && !will_not_come && has_begun(statement.call.id)) return;
   if (operation->is_doomed() && operation->failure().has_joined)
     add_leftover(rank, statement, operation->tag(), operation->messages(rank, false));
+  const bool is_ahead = statement.same_call != OperationId();
+  if (is_ahead) {
+    statement.call = operation->call();
+    statement.call.id = statement.same_call;
+  }
   const auto& heard = keep(rank, std::move(statement));
-  operation->doom(is_elsewhere ? &heard.call : nullptr);
+  operation->doom(is_elsewhere || is_ahead ? &heard.call : nullptr);
   if (is_elsewhere) tell_elsewhere(rank, heard.call.id, *operation);
 }
 
@@ -132,9 +141,9 @@ void Control::handle_past(int rank, const Statement& statement) {
   const bool has_been_in_it = past != nullptr && past->fingerprint == statement.call.fingerprint;
   if (!has_been_in_it) add_leftover(rank, statement, 0, 0);
   if (past == nullptr)
-    tell_not_made(rank, statement.about);
+    tell_not_made(rank, statement.about, statement.call.fingerprint);
   else
-    tell_completed(rank, statement.about, *past);
+    tell_completed(rank, statement.about, *past, statement.call.fingerprint);
 }
 
 void Control::handle_future(int rank, Statement statement) {
@@ -166,6 +175,15 @@ void Control::skip(const Call& call) {
     if (is_outermost(call.id.sequence) && !is_counted_by_another(log)) log.set.close();
   }
   forget(call.id);
+}
+
+/// The others have made `own` as their call `later`: counts the calls that this rank has left out.
+void Control::catch_up_with(OperationId later, OperationId own) {
+  auto& log = logs_.at(own.group);
+  log.begun = std::max(log.begun, later.sequence);
+  for (auto n = generation_of(own.sequence); n < generation_of(later.sequence); ++n)
+    log.set.close();
+  forget(later);
 }
 
 /// One of the blocking calls counts instead of a call on `log`, or this one instead of them.
@@ -203,7 +221,7 @@ void Control::end(Operation& operation) {
       if (failed_.size() > most_failed) failed_.pop_front();
     } else {
       for (const auto& [rank, statement] : statements_[id])
-        tell_completed(rank, id, *past_call(id));
+        tell_completed(rank, id, *past_call(id), statement.call.fingerprint);
       statements_.erase(id);
     }
   }

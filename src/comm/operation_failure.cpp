@@ -202,6 +202,7 @@ Problem Operation::settle() {
   }
   const auto result = verdict(name_.text, court, control.options.timeout, all);
   if (result.kind == detail::ErrorKind::timeout) tell_those_who_come_late(result, silent);
+  if (excluded().group == log_->key) control.catch_up_with(excluded(), id());
   for (const auto& [rank, statement, is_held_up] : all)
     if (statement && statement->call.id != id() && !control.has_begun(statement->call.id))
       control.skip(statement->call);

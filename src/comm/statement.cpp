@@ -91,6 +91,7 @@ void visit(Archive& archive, S& statement) {
   archive(statement.problem.kind);
   archive(statement.problem.text);
   archive(statement.conflict);
+  archive(statement.same_call);
   archive(statement.tag);
   archive(statement.messages);
 }

@@ -18,6 +18,10 @@ TraceScope::~TraceScope() {
   innermost = outer_;
 }
 
+bool is_traced() {
+  return innermost != nullptr;
+}
+
 void emit(const TraceEvent& event) {
   for (const auto* scope = innermost; scope != nullptr; scope = scope->outer_)
     scope->observer_(event);

@@ -80,16 +80,29 @@ bool is_same_call(const Call& a, const Call& b) {
   return a.fingerprint == b.fingerprint && a.id == b.id;
 }
 
+/// The text of a call; of one that other ranks have made as another one of their calls, how many there
+/// are between.
+std::string described(const Call& call, const Call& first) {
+  if (call.text != first.text || call.id.group != first.id.group || call.id == first.id)
+    return call.text;
+  const auto number = generation_of(call.id.sequence), other = generation_of(first.id.sequence);
+  const auto between = number < other ? other - number : number - other;
+  return fmt::format("the same {} call{} {}", between, between == 1 ? "" : "s",
+                     number < other ? "earlier" : "later");
+}
+
 /// "A (on ranks 0, 2) and B (on rank 1)".
 std::string list_of_calls(const All& all) {
   constexpr std::size_t most = 4;
+  const auto heard = those(all, was_heard);
   std::vector<std::string> calls;
-  for (auto rest = those(all, was_heard); !rest.empty() && calls.size() < most;) {
+  for (auto rest = heard; !rest.empty() && calls.size() < most;) {
     const auto first = rest.front().statement->call;
     const auto is_first = [&](const Heard& heard) {
       return is_same_call(heard.statement->call, first);
     };
-    calls.push_back(first.text + listed(those(rest, is_first), all));
+    calls.push_back(described(first, heard.front().statement->call) +
+                    listed(those(rest, is_first), all));
     std::erase_if(rest, is_first);
   }
   return fmt::format("{}", fmt::join(calls, " and "));

@@ -67,12 +67,12 @@ std::byte* Lanes::next(int reader) {
 bool Lanes::streams(int reader, std::int64_t bytes) {
   if (bytes < least_streamed_bytes) return false;
   auto& to = lane(reader);
-  auto& [small, large, timed] = writing(reader);
+  auto& own = writing(reader);
   const auto choice_for = [&](std::int64_t size) -> StoreChoice& {
-    return size < least_large_bytes ? small : large;
+    return size < least_large_bytes ? own.small : own.large;
   };
   const int slot = slot_of(to.written);
-  auto& chunk = timed[static_cast<std::size_t>(slot)];
+  auto& chunk = own.timed[static_cast<std::size_t>(slot)];
   const auto nanoseconds = shared_.window.reading_time(reader, slot);
   if (chunk.bytes > 0 && nanoseconds > 0)
     choice_for(chunk.bytes)

@@ -18,6 +18,7 @@
 #include <tessera/mesh/device_mesh.hpp>
 
 #include "../support/errors.hpp"
+#include "../support/gathered.hpp"
 #include "../support/generator.hpp"
 #include "../support/meshes.hpp"
 
@@ -25,6 +26,7 @@ namespace tessera::test {
 namespace {
 
 using ::testing::AnyOf;
+using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::StrEq;
 
@@ -185,6 +187,26 @@ TEST(LoneFailures, rank_that_comes_late_learns_of_calls_that_exclude_one_another
     EXPECT_EQ(exchanged(second, late), "");
     EXPECT_EQ(exchanged(first, late), "");
   }
+}
+
+TEST(LoneFailures, ranks_meet_again_after_one_has_left_out_calls_or_made_more) {
+  const int n = world_size();
+  if (n == 1) GTEST_SKIP() << "needs 2 ranks";
+  const auto mesh = mesh_of({n});
+  make_known({mesh});
+  for (int odd = 0; odd < n; ++odd)
+    for (const int calls : {1, 3})
+      for (const bool leaves_out : {true, false}) {
+        SCOPED_TRACE(std::to_string(calls) + (leaves_out ? " left out" : " more") + " by rank " +
+                     std::to_string(odd));
+        if ((mesh.rank() == odd) != leaves_out)
+          for (int i = 0; i < calls; ++i) silent(mesh, nobody, 0);
+        const auto text = message_of<InvalidArgument>([&] { exchanged(mesh, 1); });
+
+        EXPECT_THAT(text, HasSubstr("the same " + std::to_string(calls) + " call"));
+        EXPECT_EQ(exchanged(mesh, 2), "");
+        EXPECT_THAT(gathered(mesh.group(), text), Each(text));
+      }
 }
 
 /// Sometimes late, and sometimes with ears open.

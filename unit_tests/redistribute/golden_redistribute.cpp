@@ -18,6 +18,7 @@
 
 #include <tessera/tessera.hpp>
 
+#include "../support/planned_traffic.hpp"
 #include "../support/simulate.hpp"
 
 namespace {
@@ -117,6 +118,16 @@ bool passes_simulated(Case& golden) {
   return true;
 }
 
+/// Whether what was traced is what the plan says.
+template <class Source, class Result>
+bool is_as_planned(const tessera::test::Traffic& traffic, const Source& source,
+                   const Result& result) {
+  const auto& mesh = source.device_mesh();
+  const auto redistributor = tessera::detail::cached_redistributor(
+      mesh, source.spec(), result.spec(), tessera::element_type<double>(), {}, "golden");
+  return moved(traffic) == tessera::test::planned(redistributor.plan(), mesh.rank());
+}
+
 template <class View>
 bool passes_on_mesh(const tessera::DeviceMesh& mesh, Case& golden) {
   if (!mesh.coordinate()) {
@@ -129,7 +140,9 @@ bool passes_on_mesh(const tessera::DeviceMesh& mesh, Case& golden) {
   tessera::detail::copy({}, golden.source_pieces[rank].array(), tessera::array_ref(view));
   const auto source =
       tessera::from_local(view, mesh, golden.source.placements(), {.shape = golden.source.shape()});
+  const tessera::test::Traffic traffic;
   const auto result = tessera::redistribute(source, golden.target.placements());
+  if (!is_as_planned(traffic, source, result)) return false;
   auto values = golden.target_pieces[rank];
   values.values.assign(values.values.size(), -1e300);
   tessera::detail::copy({}, tessera::array_ref(result.to_local()), values.array());

@@ -12,6 +12,7 @@
 #include "../support/gathered.hpp"
 #include "../support/meshes.hpp"
 #include "../support/oracle.hpp"
+#include "../support/planned_traffic.hpp"
 
 namespace {
 
@@ -62,14 +63,17 @@ TEST(RedistributeProperty, random_transitions_under_mpi_give_what_the_serial_ora
     draw_nodes(generator, mesh.layout(), options);
     const auto redistributor =
         make_plan(random.source, random.target, random.type, options).bind(mesh);
+    Traffic traffic;
     redistributor.execute(Execution(), source.array(), result.array(), "test");
+    const auto traced = moved(traffic);
 
+    const auto words = "case " + std::to_string(number) + ": " + to_string(random.source) + " -> " +
+                       to_string(random.target) + ", " + to_string(random.type);
     const auto values = all_values(random, result, rank);
     if (is_exact_for_integers(random)) {
-      EXPECT_EQ(first_difference(random, values), "")
-          << "case " << number << ": " << to_string(random.source) << " -> "
-          << to_string(random.target) << ", " << to_string(random.type);
+      EXPECT_EQ(first_difference(random, values), "") << words;
     }
+    EXPECT_EQ(traced, planned(redistributor.plan(), rank)) << words;
   }
 }
 

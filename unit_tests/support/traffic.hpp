@@ -14,6 +14,7 @@ class Traffic {
   int exchanges() const { return exchanges_; }
   int metadata() const { return metadata_; }
   int agreements() const { return agreements_; }
+  std::int64_t bytes_sent() const { return bytes_sent_; }
   std::int64_t bytes_received() const { return bytes_received_; }
 
  private:
@@ -22,12 +23,14 @@ class Traffic {
     if (event.kind == TraceKind::agreement) ++agreements_;
     if (event.kind != TraceKind::exchange) return;
     ++exchanges_;
+    bytes_sent_ += event.bytes_sent;
     bytes_received_ += event.bytes_received;
   }
 
   int exchanges_ = 0;
   int metadata_ = 0;
   int agreements_ = 0;
+  std::int64_t bytes_sent_ = 0;
   std::int64_t bytes_received_ = 0;
   TraceScope scope_{[this](const TraceEvent& event) { add(event); }};
 };

@@ -135,6 +135,82 @@ class Simulate(Case):
                 self.assertEqual(found["exchanges"], plan["exchanges"])
 
 
+class Postmortem(Case):
+    def record(self, folder, process, functions):
+        calls = [
+            {"sequence": (i + 1) << 32 | 1 << 31, "function": name, "call": f"{name} of double", "fingerprint": name,
+             "state": "done", "time": 10.0 * (i + 1), "bytes_sent": 0, "bytes_received": 0, "caller": "solve()+0x10"}
+            for i, name in enumerate(functions)
+        ]
+        mesh = {"mesh": "(3)", "key": "0", "processes": [0, 1, 2], "position": process, "forgotten": 0, "calls": calls}
+        text = json.dumps({"tessera": "flight record", "process": process, "meshes": [mesh]})
+        (pathlib.Path(folder) / f"tessera-flight-{process}.json").write_text(text)
+
+    def of(self, *functions_by_rank, options=()):
+        with tempfile.TemporaryDirectory() as folder:
+            for process, functions in enumerate(functions_by_rank):
+                self.record(folder, process, functions)
+            return run("postmortem", folder, *options)
+
+    def test_names_the_rank_and_the_call_and_has_exit_status_1(self):
+        found = self.of(["redistribute", "full_tensor"], ["redistribute", "all_reduce"], ["redistribute", "full_tensor"])
+        self.assertEqual((found.returncode, found.stderr), (1, ""))
+        first = found.stdout.splitlines()[0]
+        self.assertEqual(first, "rank 1 made all_reduce of double where the others made full_tensor of double")
+
+    def test_same_calls_have_exit_status_0(self):
+        self.assertEqual(self.of(["clone"], ["clone"], ["clone"]).returncode, 0)
+
+    def test_earlier_calls_can_be_left_out(self):
+        found = self.of(["clone", "item"], ["item", "item"], ["clone", "item"], options=("--since", "15"))
+        self.assertEqual(found.returncode, 0)
+
+    def test_folder_without_records_is_one_line_and_exit_status_2(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for where in (folder, folder + "/none"):
+                found = run("postmortem", where)
+                self.assertEqual((found.returncode, found.stdout), (2, ""))
+                self.assertRegex(found.stderr, r"^tessera postmortem: expected [^\n]*\n$")
+
+
+class Timeline(Case):
+    EVENTS = [
+        {"name": "thread_name", "ph": "M", "pid": 0, "tid": 0, "args": {"name": "rank 0"}},
+        {"name": "solve <1>", "cat": "region", "ph": "X", "pid": 0, "tid": 0, "ts": 100, "dur": 500, "args": {}},
+        {"name": "redistribute", "cat": "redistribute", "ph": "X", "pid": 0, "tid": 0, "ts": 100, "dur": 400,
+         "args": {"bytes_received": 4096}},
+        {"name": "all_reduce", "cat": "collective", "ph": "X", "pid": 0, "tid": 1, "ts": 300, "dur": 250,
+         "args": {"bytes_received": 8}},
+    ]
+
+    def of(self, text, *options):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write(text)
+            file.flush()
+            return run("timeline", file.name, *options)
+
+    def test_sums_by_rank(self):
+        found = self.of(json.dumps({"traceEvents": self.EVENTS}))
+        self.assertEqual((found.returncode, found.stderr), (0, ""))
+        self.assertEqual(rows_of(found.stdout), [["0", "1", "4096", "0.400"], ["1", "1", "8", "0.250"]])
+
+    def test_writes_a_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "picture.svg"
+            self.of(json.dumps({"traceEvents": self.EVENTS}), "--svg", str(file))
+            self.assertTrue(ElementTree.parse(file).getroot().tag.endswith("svg"))
+            text = file.read_text()
+            self.assertIn("solve &lt;1&gt;", text)
+            self.assertIn("redistribute: 0.400 ms, 4096 bytes received", text)
+
+    def test_other_files_are_one_line_and_exit_status_2(self):
+        for text in ("", "{", "[]", "{}", '{"traceEvents":[]}', '{"traceEvents":[{"ph":"X"}]}', '{"traceEvents":[1]}'):
+            with self.subTest(text=text):
+                found = self.of(text)
+                self.assertEqual((found.returncode, found.stdout), (2, ""))
+                self.assertRegex(found.stderr, r"^tessera timeline: '[^\n]*': expected a trace[^\n]*\n$")
+
+
 class Info(Case):
     def test_says_what_was_built_and_found(self):
         text = self.text_of("info")
@@ -144,7 +220,7 @@ class Info(Case):
 
     def test_version_and_help_are_given(self):
         self.assertRegex(self.text_of("--version"), r"^tessera \d+\.\d+\.\d+\n$")
-        for command in ("explain", "info", "show", "simulate"):
+        for command in ("explain", "info", "postmortem", "show", "simulate", "timeline"):
             self.assertIn(f"\n  {command} ", self.text_of("--help"))
             self.assertIn(f"Usage: tessera {command}", self.text_of(command, "--help"))
 

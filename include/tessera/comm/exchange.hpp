@@ -94,7 +94,6 @@ class Exchange {
   Operation* owner_;
   TraceEvent event_;
   bool is_finished_ = false;
-  double start_;
   std::vector<Transfer> transfers_;
   std::size_t free_ = none;  ///< of transfers_; others follow it
   std::size_t open_ = 0;     ///< of transfers_

@@ -48,6 +48,8 @@ class TraceScope {
   friend void emit(const TraceEvent&);
 };
 
+/// Whether this thread has an observer.
+bool is_traced();
 /// Tells the observers of this thread, innermost first.
 void emit(const TraceEvent& event);
 

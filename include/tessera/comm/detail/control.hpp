@@ -43,6 +43,11 @@ inline constexpr int nested_bits = 32;
 /// Set in outermost calls, the last of their generation, and in calls on the same group inside them.
 inline constexpr std::uint64_t outermost_bit = std::uint64_t{1} << (nested_bits - 1);
 
+/// Number of the generation of a call.
+constexpr std::uint64_t generation_of(std::uint64_t sequence) {
+  return sequence >> nested_bits;
+}
+
 /// Of two calls on one set of processes with the same number, at most one is made.
 constexpr bool is_outermost(std::uint64_t sequence) {
   return (sequence & ((std::uint64_t{1} << nested_bits) - 1)) == outermost_bit;
@@ -196,10 +201,11 @@ class Control {
   void handle_past(int rank, const Statement& statement);
   void handle_future(int rank, Statement statement);
   void send_statement(int rank, const Statement& statement);
-  void tell_not_made(int rank, OperationId id);
+  void tell_not_made(int rank, OperationId id, std::uint64_t fingerprint);
   bool has_number_of(const Operation& operation, OperationId id) const;
   void tell_excluded(int rank, OperationId about, Statement failed);
-  void tell_completed(int rank, OperationId id, const RecordedCall& past);
+  void tell_completed(int rank, OperationId id, const RecordedCall& past,
+                      std::uint64_t fingerprint);
   void tell_elsewhere(int rank, OperationId about, const Operation& instead);
   void add_leftover(int rank, const Statement& statement, std::int32_t tag, std::int32_t received);
   void receive_leftovers();
@@ -213,7 +219,9 @@ class Control {
   static void abandon_within(const Operation* call);
   bool has_begun(OperationId id) const;
   const RecordedCall* past_call(OperationId id) const;
+  OperationId later_call(OperationId id, std::uint64_t fingerprint) const;
   void skip(const Call& call);
+  void catch_up_with(OperationId later, OperationId own);
   bool is_counted_by_another(const OperationLog& log);
   void forget(OperationId id);
   void forget_passed();

@@ -64,10 +64,12 @@ struct Statement {
   Standing standing = Standing::inside;
   Call call;  ///< of the sender: the one this is about, or where it is instead
   Problem problem = {};
-  OperationId conflict = {};  ///< call of another rank that excludes this one; all zero if none.
-                              ///< Of a sender elsewhere: `about` if it will not come to that
-  std::int32_t tag = 0;       ///< of the messages with data
-  std::int32_t messages = 0;  ///< sent to the receiver under `tag`
+  OperationId conflict = {};   ///< call of another rank that excludes this one; all zero if none.
+                               ///< Of a sender elsewhere: `about` if it will not come to that
+  OperationId same_call = {};  ///< of a sender that completed another call under this number: its
+                               ///< later one that is the receiver's; all zero if none
+  std::int32_t tag = 0;        ///< of the messages with data
+  std::int32_t messages = 0;   ///< sent to the receiver under `tag`
 };
 
 std::vector<std::byte> to_bytes(const Statement& statement);
