@@ -3,12 +3,21 @@
 
 # Warnings and sanitizers for one of Tessera's own targets; never exported.
 function(tessera_own_target target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unknown-pragmas)
+  if(Kokkos_COMPILE_LANGUAGE)
+    get_target_property(sources ${target} SOURCES)
+    set_source_files_properties(${sources} PROPERTIES LANGUAGE ${Kokkos_COMPILE_LANGUAGE})
+  endif()
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX,HIP>:-Wall;-Wextra;-Wno-unknown-pragmas>)
+  if(CUDA IN_LIST Kokkos_DEVICES)
+    # WORKAROUND(fmt 9.1): it takes nvcc for a compiler without constexpr.
+    target_compile_definitions(${target} PRIVATE FMT_USE_CONSTEXPR=1)
+  endif()
   if(TESSERA_WARNINGS_AS_ERRORS)
-    target_compile_options(${target} PRIVATE -Werror)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX,HIP>:-Werror>)
   endif()
   if(TESSERA_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE} -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE} -fno-sanitize-recover=all
+                                             -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE})
   endif()
 endfunction()
@@ -32,7 +41,7 @@ function(tessera_mpi_test name program)
     set(arg_PATIENCE 0.02)
   endif()
   foreach(ranks IN LISTS arg_RANKS)
-    add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+    add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
                                              $<TARGET_FILE:${program}> ${arg_ARGS})
     set_tests_properties(
       ${name}.np${ranks} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "mpi;${arg_LABELS}" PROCESSORS 2

@@ -21,8 +21,7 @@ int info() {
   char** argv = no_arguments;
   const ScopeGuard guard(argc, argv);
   const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
-  if (mesh.rank() == 0)
-    fmt::print("{}  build: {}, {}\n", tessera::info(mesh), TESSERA_COMPILER, TESSERA_BUILD_TYPE);
+  if (mesh.rank() == 0) fmt::print("{}", tessera::info(mesh));
   return 0;
 }
 

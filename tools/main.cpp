@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <tessera/config/version.hpp>
 #include <tessera/error/error.hpp>
 
 #include "commands.hpp"
@@ -50,7 +51,7 @@ int run(const std::vector<Command>& commands) {
 int main(int argc, char** argv) {
   CLI::App app("Layouts and redistributions of distributed tensors, without running them",
                "tessera");
-  app.set_version_flag("--version", "tessera " TESSERA_VERSION);
+  app.set_version_flag("--version", "tessera " + tessera::version());
   app.require_subcommand(0, 1);
   app.footer(footer);
   const std::vector<Command> commands = {add_explain(app), add_info(app),     add_postmortem(app),

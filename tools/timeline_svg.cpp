@@ -92,7 +92,7 @@ class Timeline {
 
   Rect rect_of(const Bar& bar, double y, double height) const {
     const double x = x_of(bar.start);
-    return {x, y, std::max(x_of(bar.start + bar.seconds) - x, 1.0), height};
+    return {x, y, std::max(x_of(bar.start + bar.seconds) - x, 1.5), height};
   }
 
   void draw_region(const Bar& bar) {
@@ -104,7 +104,7 @@ class Timeline {
 
   void draw_communication(const Bar& bar) {
     const auto rect = rect_of(bar, top(row_of_.at(bar.rank)) + levels_ * level_height, bar_height);
-    svg_.rect(rect, detail::colour_of(number_of(bar.category)), "#ffffff",
+    svg_.rect(rect, detail::colour_of(number_of(bar.category)), rect.width < 4 ? "none" : "#ffffff",
               fmt::format("{}: {:.3f} ms, {} bytes received", bar.name, bar.seconds * 1e3,
                           bar.bytes_received));
     write_in(rect, bar.name, "#ffffff");

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
 #include <tessera/tessera.hpp>
 
 #include "local_steps.hpp"
@@ -17,9 +19,12 @@ namespace pca {
 using tessera::DTensor, tessera::local_map;
 using tessera::Partial, tessera::Replicate, tessera::Shard;
 
+using Region = Kokkos::Profiling::ScopedRegion;  ///< a level of the trace
+
 /// Rows minus the mean row. Each rank sums its own rows; the sums are terms of a Partial, which one
 /// reduction adds up.
 inline DTensor<Matrix> centred(const DTensor<Matrix>& data) {
+  const Region region("centred");
   const auto sum = local_map(column_sums, {Partial()}, {{Shard(0)}});
   const auto subtract =
       local_map(subtract_means, tessera::like_input(0), {{Shard(0)}, {Replicate()}, std::nullopt});
@@ -35,6 +40,7 @@ inline double total_variance(const DTensor<Matrix>& x) {
 /// The covariance of centred data, each rank with some of its rows. Terms that are as large as the
 /// whole go straight to the rows that a rank keeps.
 inline DTensor<Matrix> covariance(const DTensor<Matrix>& x) {
+  const Region region("covariance");
   const auto multiply = local_map(scaled_gram_matrix, {Partial()}, {{Shard(0)}, std::nullopt});
   return redistribute(multiply(x, 1.0 / static_cast<double>(x.extent(0) - 1)), {Shard(0)});
 }
@@ -49,6 +55,7 @@ To copied_to(const From& from) {
 /// The `count` leading eigenpairs of a matrix in row shards, and further ones that may not be
 /// exact; the same on every rank, to the last bit, as reductions and random numbers are.
 inline EigenPairs leading_eigenpairs(const DTensor<Matrix>& matrix, std::int64_t count) {
+  const Region region("eigenpairs");
   const auto& mesh = matrix.device_mesh();
   const tessera::Extents shape{matrix.extent(0), std::min(matrix.extent(0), count + 10)};
   const auto multiply =

@@ -20,7 +20,7 @@
 namespace {
 
 using namespace tessera;
-using pca::HostMatrix, pca::Matrix;
+using pca::HostMatrix, pca::Matrix, pca::Region;
 
 constexpr int failed = 1;
 constexpr int cannot_run = 2;
@@ -59,6 +59,7 @@ bool agrees_with_reference(const std::vector<Component>& components) {
 }
 
 DTensor<Matrix> read_observations(const DeviceMesh& mesh, const std::string& path) {
+  const Region region("read");
   auto data = read_npy<Matrix>(path, mesh, {Shard(0)});
   require<IoError>(data.extent(0) >= 2 && data.extent(1) >= 1, [&] {
     return fmt::format("'{}': expected at least 2 rows and 1 column, got shape {}", path,
@@ -126,6 +127,7 @@ int analyse(const DeviceMesh& mesh, const Options& options) {
                    "'" + options.input + "': expected finite numbers, got others");
   const auto pairs = pca::leading_eigenpairs(pca::covariance(x), count);
 
+  const Region region("write");
   write_npy(options.output, from_local(vectors_of(pairs, count), mesh, {Replicate()},
                                        {.shape = {count, data.extent(1)}}));
   const bool has_reference = is_default_input(options.input);

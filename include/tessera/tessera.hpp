@@ -4,9 +4,11 @@
 
 #include <tessera/comm/flight_recorder.hpp>
 #include <tessera/comm/progress.hpp>
+#include <tessera/config/version.hpp>
 #include <tessera/debug/comm_debug_mode.hpp>
 #include <tessera/debug/plan_svg.hpp>
 #include <tessera/debug/sharding_svg.hpp>
+#include <tessera/debug/simulate.hpp>
 #include <tessera/debug/visualize_sharding.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>

@@ -160,7 +160,8 @@ void Control::close() noexcept {
     if (drain({&request, 1}, 0.1)) continue;
     MPI_Cancel(&request);
     MPI_Request_free(&request);
-    new std::vector<std::byte>(std::move(bytes));  // MPI may still read it
+    // MPI may still read it.
+    std::make_unique<std::vector<std::byte>>(std::move(bytes)).release();
   }
   transfers_.clear();
   leftovers_.clear();

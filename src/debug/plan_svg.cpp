@@ -24,12 +24,9 @@ constexpr double space = 44;  // for the arrow
 constexpr const char* grey = "#555555";
 
 std::string cost_text(const RedistributePlan& plan) {
-  const auto cost = plan.cost();
-  return fmt::format(
-      "{} on {} ranks; {} exchange{}; a rank receives at most about {} bytes in {} messages; about "
-      "{:.3g} s by the cost model",
-      to_string(plan.element_type()), plan.ranks().size(), plan.exchanges(),
-      plan.exchanges() == 1 ? "" : "s", cost.bytes_received, cost.messages_received, cost.seconds);
+  return fmt::format("{} on {} ranks; {} exchange{}; about {:.3g} s by the cost model",
+                     to_string(plan.element_type()), plan.ranks().size(), plan.exchanges(),
+                     plan.exchanges() == 1 ? "" : "s", plan.cost().seconds);
 }
 
 std::string phase_title(const RedistributePlan& plan, const PhaseTraffic& traffic) {

@@ -290,7 +290,11 @@ Found find_or_make(PlanCache& cache, const Meshes& meshes, const DTensorSpec& so
 }
 
 void keep(PlanCache& cache, const Redistributor& redistributor) {
-  log(LogLevel::info, "redistribute", [&] { return "new plan: " + redistributor.explain(); });
+  log(LogLevel::info, "redistribute", [&] {
+    auto text = redistributor.explain();
+    if (text.ends_with('\n')) text.pop_back();
+    return "new plan: " + text;
+  });
   if (cache.keys.size() == largest_cache) {
     cache.plans.erase(cache.plans.find(cache.keys.front()));
     cache.keys.pop_front();

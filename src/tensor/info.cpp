@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <tessera/comm/detail/description.hpp>
+#include <tessera/config/version.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/info.hpp>
 
@@ -32,9 +33,10 @@ std::string info(const DeviceMesh& mesh) {
   return fmt::format(
       "Tessera {} on mesh {} of {} ranks; {}\n"
       "  Kokkos {}.{}.{}: host by {}, {} threads; {}\n"
+      "  build: {}\n"
       "{}",
-      TESSERA_VERSION, to_string(mesh), mesh.size(), position_of(mesh), major, minor, patch,
-      host.name(), host.concurrency(), device_of(), detail::description(mesh.communicator()));
+      version(), to_string(mesh), mesh.size(), position_of(mesh), major, minor, patch, host.name(),
+      host.concurrency(), device_of(), build_info(), detail::description(mesh.communicator()));
 }
 
 }  // namespace tessera

@@ -11,6 +11,7 @@
 #include <tessera/comm/detail/wait.hpp>
 #include <tessera/redistribute/collectives.hpp>
 
+#include "../support/generator.hpp"
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
 #include "mpi_counters.hpp"
@@ -19,7 +20,7 @@ namespace tessera::test {
 namespace {
 
 /// More than MPICH has communicators in a process.
-constexpr int very_many = 2100;
+const int very_many = cases(2100);
 
 /// Gives the core away while it waits: MPI_Comm_dup does not.
 MPI_Comm duplicate_of_world() {

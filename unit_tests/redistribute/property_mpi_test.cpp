@@ -49,7 +49,7 @@ std::string first_difference(const RandomCase& random,
 TEST(RedistributeProperty, random_transitions_under_mpi_give_what_the_serial_oracle_gives) {
   Generator generator(20261121 + static_cast<unsigned>(world_size()));
 
-  for (int number = 0; number < 5000; ++number) {
+  for (int number = 0, count = cases(5000); number < count; ++number) {
     const auto random = random_case(generator, world_size());
     const auto mesh = mesh_of(random.source.layout().shape());
     const int rank = mesh.rank();

@@ -59,10 +59,11 @@ std::string first_difference(const RandomCase& random, const std::vector<Strided
 TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_gives) {
   std::printf("seed %u (set TESSERA_TEST_SEED to repeat)\n", seed());
   Generator generator(seed());
+  const int count = cases(20000);
   int exact = 0;
   int by_nodes = 0;
 
-  for (int number = 0; number < 20000 && !HasFailure(); ++number) {
+  for (int number = 0; number < count && !HasFailure(); ++number) {
     const auto random = random_case(generator, 16);
     RedistributeOptions options;
     if (draw(generator, 0, 1) == 1) options.extra_memory = draw(generator, 1, 4000);
@@ -92,8 +93,8 @@ TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_
     ++exact;
     EXPECT_EQ(first_difference(random, results), "");
   }
-  EXPECT_GT(exact, 15000);
-  EXPECT_GT(by_nodes, 300);
+  EXPECT_GT(exact, 0.7 * count);
+  EXPECT_GT(by_nodes, 0.01 * count);
 }
 
 /// Between two meshes of some of 12 ranks in any order.
@@ -122,7 +123,7 @@ RandomCase random_case_across(Generator& generator) {
 TEST(RedistributeProperty, every_random_transition_to_another_mesh_gives_what_the_oracle_gives) {
   Generator generator(seed());
 
-  for (int number = 0; number < 10000 && !HasFailure(); ++number) {
+  for (int number = 0, count = cases(10000); number < count && !HasFailure(); ++number) {
     const auto random = random_case_across(generator);
     if (random.source.layout() == random.target.layout()) continue;
     const auto plan = make_plan_across(random.source, random.target, random.type,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdio>
 #include <cstdlib>
 #include <random>
 
@@ -18,6 +19,15 @@ inline int draw(Generator& generator, int low, int high) {
 inline unsigned seed() {
   const char* text = std::getenv("TESSERA_TEST_SEED");
   return text == nullptr ? 20261121U : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
+}
+
+/// How many cases a random test runs: TESSERA_TEST_CASES, which is then printed, or the usual number.
+inline int cases(int usual) {
+  const char* text = std::getenv("TESSERA_TEST_CASES");
+  if (text == nullptr) return usual;
+  const int number = std::atoi(text);
+  std::printf("%d cases\n", number);
+  return number;
 }
 
 }  // namespace tessera::test

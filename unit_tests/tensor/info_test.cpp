@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/config/version.hpp>
 #include <tessera/tensor/info.hpp>
 
 #include "../support/meshes.hpp"
@@ -20,6 +21,7 @@ TEST(Info, names_what_was_found_and_decided) {
   EXPECT_THAT(text, testing::StartsWith("Tessera "));
   EXPECT_THAT(text, HasSubstr("this is mesh rank " + std::to_string(mesh.rank())));
   EXPECT_THAT(text, HasSubstr("  Kokkos "));
+  EXPECT_THAT(text, HasSubstr("  build: " + build_info()));
   EXPECT_THAT(text, HasSubstr("  MPI: "));
   EXPECT_THAT(text, HasSubstr("  nodes: "));
   EXPECT_THAT(text, HasSubstr("memory goes to MPI "));

@@ -16,8 +16,8 @@ namespace tessera {
 /// differ.
 std::string flight_record();
 
-/// Writes the record to `folder`/tessera-flight-<rank in MPI_COMM_WORLD>.json, making the folder if
-/// need be. Local. Where the environment variable TESSERA_FLIGHT_RECORDER names a folder, this also
+/// Writes the record to the file `tessera-flight-R.json` in `folder`, R being the rank in
+/// MPI_COMM_WORLD; makes the folder if need be. Local. Where the environment variable TESSERA_FLIGHT_RECORDER names a folder, this also
 /// happens by itself on every rank on which a collective call throws that is in no other one.
 ///
 /// Errors: IoError on this rank.

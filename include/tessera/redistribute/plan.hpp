@@ -40,8 +40,8 @@ struct Step {
 
 /// Upper bounds over all ranks, in the planner's own terms.
 struct PlanCost {
-  std::int64_t bytes_received = 0;
-  std::int64_t bytes_reduced = 0;  ///< operands read by reductions
+  std::int64_t bytes_received = 0;  ///< what a rank takes from its own piece counts, too
+  std::int64_t bytes_reduced = 0;   ///< operands read by reductions
   std::int64_t messages_received = 0;
   std::int64_t far_bytes_received = 0;     ///< of these, from other nodes, by some ranks
   std::int64_t far_messages_received = 0;  ///< likewise, or sent where those are more

@@ -369,7 +369,7 @@ auto redistribute(const Exec& exec, const DTensor<V>& tensor, const DeviceMesh& 
 }
 
 /// redistribute() in the background: [exec,] tensor, [mesh,] target, options as there. Returns a
-/// Pending<DTensor<…>>, see there; with an execution space instance, what Pending::wait() returns is
+/// `Pending<DTensor<…>>`, see there; with an execution space instance, what Pending::wait() returns is
 /// ordered on it.
 ///
 /// Collective as redistribute: to start, and to wait. To start it to a mesh with other ranks waits

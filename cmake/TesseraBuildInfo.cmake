@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: 2026 Tessera authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# What build_info() says, for src/config/version.cpp.
+find_package(Git QUIET)
+set(commit unknown)
+if(GIT_FOUND AND EXISTS "${PROJECT_SOURCE_DIR}/.git")
+  execute_process(COMMAND "${GIT_EXECUTABLE}" rev-parse --short HEAD WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+                  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/.git/logs/HEAD")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/.git/logs/HEAD")
+  endif()
+endif()
+get_target_property(kind tessera TYPE)
+string(REPLACE "_LIBRARY" "" kind "${kind}")
+string(TOLOWER "${kind}" kind)
+list(JOIN Kokkos_DEVICES ", " devices)
+set(counts "MPI counts up to 2^31")
+if(TESSERA_HAVE_MPI_LARGE_COUNT)
+  set(counts "MPI-4 large counts")
+endif()
+set(TESSERA_BUILD_INFO
+    "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}, ${kind}, commit ${commit}, Kokkos for ${devices}, ${counts}"
+)
+if(TESSERA_SANITIZE)
+  string(APPEND TESSERA_BUILD_INFO ", sanitizers ${TESSERA_SANITIZE}")
+endif()
+math(EXPR number "${PROJECT_VERSION_MAJOR} * 10000 + ${PROJECT_VERSION_MINOR} * 100 + ${PROJECT_VERSION_PATCH}")
+set_source_files_properties(
+  config/version.cpp PROPERTIES COMPILE_DEFINITIONS
+                                "TESSERA_PROJECT_VERSION=${number};TESSERA_BUILD_INFO=\"${TESSERA_BUILD_INFO}\"")

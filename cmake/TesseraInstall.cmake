@@ -1,0 +1,20 @@
+# SPDX-FileCopyrightText: 2026 Tessera authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# cmake --install: headers, the library, the program `tessera`, and what find_package(tessera) reads.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/tessera")
+install(TARGETS tessera EXPORT tesseraTargets)
+install(DIRECTORY include/tessera DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+if(TESSERA_BUILD_TOOLS)
+  install(TARGETS tessera_tool)
+endif()
+install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION "${package_folder}")
+configure_package_config_file(cmake/tesseraConfig.cmake.in tesseraConfig.cmake INSTALL_DESTINATION "${package_folder}"
+                              NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(tesseraConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tesseraConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/tesseraConfigVersion.cmake"
+              cmake/TesseraMpi.cmake DESTINATION "${package_folder}")

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include <tessera/tessera.hpp>
+
+#include "check.hpp"
+using namespace tessera;
+using Matrix = Kokkos::View<double**, Kokkos::LayoutRight>;
+
+namespace {
+
+using docs::check;
+using docs::contains;
+using docs::message_of;
+using docs::on_host;
+
+Matrix product(Matrix w, Matrix x) {
+  Matrix y("y", w.extent(0), x.extent(1));
+  Kokkos::parallel_for(
+      w.extent(0), KOKKOS_LAMBDA(std::size_t i) {
+        for (std::size_t k = 0; k < w.extent(1); ++k)
+          for (std::size_t j = 0; j < x.extent(1); ++j) y(i, j) += w(i, k) * x(k, j);
+      });
+  return y;
+}
+
+void one_program(int dp, int tp) {
+  Matrix weight("weight", 12, 8), input("input", 8, 16);
+  Kokkos::deep_copy(weight, 1.0);
+  Kokkos::deep_copy(input, 2.0);
+
+  auto mesh = init_device_mesh(MPI_COMM_WORLD, {dp, tp}, {"dp", "tp"});
+  auto w = distribute_tensor(weight, mesh, {Replicate(), Shard(1)});
+  auto x = distribute_tensor(input, mesh, {Shard(1), Shard(0)});
+  auto mm = local_map(product, {Shard(1), Partial()},
+                      {{Replicate(), Shard(1)}, {Shard(1), Shard(0)}}, {.device_mesh = mesh});
+  auto y = mm(w, x);
+  auto z = redistribute(y, {Shard(1), Shard(0)});  // reduce_scatter along tp
+  auto full = full_tensor(z);
+
+  check(full.extent(0) == 12 && full.extent(1) == 16 && on_host(full)(11, 15) == 16, "the product");
+}
+
+void orders(int dp, int tp) {
+  auto mesh = init_device_mesh(MPI_COMM_WORLD, {dp, tp}, {"dp", "tp"});
+  auto plain = rand<Matrix>(mesh, {Shard(0), Shard(0)}, {8, 8});         // dp splits first
+  auto strided = redistribute(plain, by_dim(mesh, {{"tp", "dp"}, {}}));  // tp splits first
+  check(to_string(strided.placements()) == "S(0)[1], S(0)[0]", "FSDP over TP");
+  const auto host = on_host(full_tensor(strided));
+  check(host(7, 7) == on_host(full_tensor(plain))(7, 7), "gathered right");
+}
+
+void uneven(const DeviceMesh& mesh) {
+  Matrix mine("mine", 2 + mesh.rank(), 3);      // 2, 3, 4, 5 rows
+  auto t = from_local(mine, mesh, {Shard(0)});  // (14, 3)
+  check(t.extent(0) == mesh.size() * (mesh.size() + 3) / 2, "exact, not 4 times the first");
+}
+
+void run_check(const DeviceMesh& mesh) {
+  Matrix mine("mine", 2, 3);
+  Kokkos::deep_copy(mine, mesh.rank());  // no replicas
+  const auto text = message_of<InvalidArgument>([&] {
+    from_local(mine, mesh, {Replicate()}, {.run_check = true});  // throws on every rank
+  });
+  check(mesh.size() == 1 || contains(text, "rank"), "names the ranks");
+}
+
+void to_partial(const DeviceMesh& mesh) {
+  auto x = rand<Matrix>(mesh, {Shard(0)}, {12, 8});
+  auto terms = redistribute(x, {Partial()});
+  check(on_host(full_tensor(terms))(11, 7) == on_host(full_tensor(x))(11, 7), "and back");
+}
+
+void scopes(const DeviceMesh& mesh) {
+  DeviceMeshScope scope(mesh);  // with mesh:
+  auto x = zeros<Matrix>({Shard(0)}, {12, 8});
+  check(x.device_mesh() == mesh, "the mesh of the scope");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ScopeGuard guard(argc, argv);
+  const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  int sizes[2] = {0, 0};
+  MPI_Dims_create(mesh.size(), 2, sizes);
+  one_program(sizes[0], sizes[1]);
+  orders(sizes[0], sizes[1]);
+  uneven(mesh);
+  run_check(mesh);
+  to_partial(mesh);
+  scopes(mesh);
+  return docs::status();
+}

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#define TESSERA_VERSION_MAJOR 0
+#define TESSERA_VERSION_MINOR 1
+#define TESSERA_VERSION_PATCH 0
+/// Of these headers, as one number: 10203 is 1.2.3.
+#define TESSERA_VERSION \
+  (TESSERA_VERSION_MAJOR * 10000 + TESSERA_VERSION_MINOR * 100 + TESSERA_VERSION_PATCH)
+
+namespace tessera {
+
+/// Version of the library that the program is linked with: "0.1.0".
+std::string version();
+
+/// How that library was built, in one line: "GNU 12.2.0, Release, static, commit 1a2b3c4, Kokkos
+/// for OPENMP, MPI-4 large counts".
+std::string build_info();
+
+}  // namespace tessera

@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 Tessera authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the pages in docs/: snippets are parts of programs that are built and run, links lead somewhere, variables exist.
+
+Arguments: the project's root, and the program tessera, if it is to be run: then what pages show as its output, and the pictures
+that they say are made by it, must be what it gives.
+"""
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.M | re.S)
+SNIPPET = re.compile(r"(?:^<!-- file: (\S+) -->\n+)?^```cpp\n(.*?)^```\s*$", re.M | re.S)
+LINK = re.compile(r"\]\(([^()\s]+)\)")
+VARIABLE = re.compile(r"\bTESSERA_[A-Z0-9_]+\b")
+RUN_COMMANDS = ("show", "explain", "simulate")
+
+
+def has_snippet(program, snippet):
+    """Whether the lines of the snippet follow one another in the program, all indented alike."""
+    lines = snippet.rstrip("\n").split("\n")
+    given = program.split("\n")
+    for first in range(len(given) - len(lines) + 1):
+        indent = given[first][: len(given[first]) - len(given[first].lstrip())]
+        if all((indent + line if line else "") == given[first + i] for i, line in enumerate(lines)):
+            return True
+    return False
+
+
+def without_code(text):
+    return re.sub(r"`[^`\n]*`", "", FENCE.sub("", text))
+
+
+def anchors_of(text):
+    """Of the headings, as GitHub makes them."""
+    names = set()
+    for heading in re.findall(r"^#+ +(.*)$", FENCE.sub("", text), re.M):
+        heading = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        name = re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+        number = 1
+        while name in names:
+            name = f"{name.removesuffix(f'-{number - 1}')}-{number}"
+            number += 1
+        names.add(name)
+    return names
+
+
+def snippet_problems(page, text):
+    for other, snippet in SNIPPET.findall(text):
+        program = page.parent / other if other else page.with_suffix(".cpp")
+        if not program.is_file():
+            yield f"has a snippet, but there is no program {program.name}"
+        elif not has_snippet(program.read_text(), snippet):
+            yield f"shows what is not in {program.name}: {snippet.strip().splitlines()[0]} …"
+
+
+def link_problems(page, text):
+    for target in LINK.findall(without_code(text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (page.parent / name).resolve() if name else page
+        if not file.exists():
+            yield f"links to {target}, which is not there"
+        elif anchor and anchor not in anchors_of(file.read_text()):
+            yield f"links to {target}: no such heading"
+
+
+def pages_linked_from(page):
+    for target in LINK.findall(without_code(page.read_text())):
+        file = (page.parent / target.partition("#")[0]).resolve()
+        if file.suffix == ".md" and file.is_file():
+            yield file
+
+
+def reachable_from(page):
+    found, new = {page}, [page]
+    while new:
+        for file in pages_linked_from(new.pop()):
+            if file not in found:
+                found.add(file)
+                new.append(file)
+    return found
+
+
+def variables_read(root):
+    sources = "\n".join(file.read_text() for file in (root / "src").rglob("*.cpp"))
+    return set(re.findall(r'"(TESSERA_[A-Z0-9_]+)"', sources))
+
+
+def other_names(root):
+    """Options of the build, macros of the headers."""
+    files = [*root.glob("CMakeLists.txt"), *root.glob("*/CMakeLists.txt"), *root.glob("cmake/*.cmake")]
+    text = "\n".join(file.read_text() for file in [*files, *(root / "include").rglob("*.hpp")])
+    return set(re.findall(r"(?:option\(|set\(|#define )(TESSERA_[A-Z0-9_]+)", text))
+
+
+def commands_of(text):
+    """The commands that pages show, with the output that follows them."""
+    for _, block in FENCE.findall(text):
+        command = None
+        output = []
+        for line in [*block.splitlines(), "$ "]:
+            if line.startswith(("$ ", "tessera ")):
+                if command and command[1] in RUN_COMMANDS:
+                    yield command, "\n".join(output).rstrip()
+                words = shlex.split(line.removeprefix("$ "))
+                command = words if words[:1] == ["tessera"] and len(words) > 1 else None
+                output = []
+            else:
+                output.append(line)
+
+
+def run(program, arguments):
+    result = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=100, check=False)
+    return (result.stdout + result.stderr).rstrip()
+
+
+def command_problems(root, program, text):
+    for command, output in commands_of(text):
+        arguments = command[1:]
+        if "--svg" not in arguments:
+            if output and run(program, arguments) != output:
+                yield f"shows another output than that of: {shlex.join(command)}"
+            continue
+        place = arguments.index("--svg") + 1
+        picture = root / arguments[place]
+        with tempfile.TemporaryDirectory() as folder:
+            made = pathlib.Path(folder) / "picture.svg"
+            run(program, [*arguments[:place], str(made), *arguments[place + 1 :]])
+            if not picture.is_file() or not made.is_file() or picture.read_bytes() != made.read_bytes():
+                yield f"has another picture than that of: {shlex.join(command)}"
+
+
+def problems_of(root, program):
+    docs = root / "docs"
+    pages = sorted(docs.rglob("*.md"))
+    reachable = reachable_from(docs / "index.md")
+    read, others = variables_read(root), other_names(root)
+    for page in [*pages, root / "README.md"]:
+        text = page.read_text()
+        found = list(link_problems(page, text))
+        found += [f"names {name}, which nothing reads" for name in sorted(set(VARIABLE.findall(text)) - read - others)]
+        if page in pages:
+            found += snippet_problems(page, text)
+            if page not in reachable:
+                found.append("cannot be reached from docs/index.md")
+            if program:
+                found += command_problems(root, program, text)
+        for problem in found:
+            yield f"{page.relative_to(root)}: {problem}"
+    built = (docs / "CMakeLists.txt").read_text()
+    for file in sorted(docs.rglob("*.cpp")):
+        if not re.search(rf"\s{re.escape(str(file.relative_to(docs).with_suffix('')))}[\s)]", built):
+            yield f"{file.relative_to(root)}: is not built by docs/CMakeLists.txt"
+    for name in sorted(read - set(VARIABLE.findall((docs / "guide.md").read_text()))):
+        yield f"docs/guide.md: does not name {name}, which is read"
+
+
+def main(root, program=""):
+    problems = list(problems_of(root.resolve(), program))
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1]), *sys.argv[2:]))

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 Tessera authors
+# SPDX-License-Identifier: Apache-2.0
+"""Installs Tessera, moves it, and builds a project on top of it. Arguments: see ARGUMENTS below, then names of cases."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ARGUMENTS = ("cmake", "source", "build", "compiler", "mpiexec")
+given = {}
+
+
+def run(*command, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def succeed(self, *command, **options):
+        result = run(*command, **options)
+        self.assertEqual(result.returncode, 0, f"{' '.join(command)}\n{result.stdout[-4000:]}")
+        return result.stdout
+
+    def configure(self, source, *options):
+        build = self.folder / "consumer"
+        compiler = os.environ.get("CONSUMER_CXX", given["compiler"])
+        return run(given["cmake"], "-S", source, "-B", str(build), f"-DCMAKE_CXX_COMPILER={compiler}", *options)
+
+    def build_and_run(self, *options):
+        consumer = str(pathlib.Path(given["source"]) / "unit_tests/install/consumer")
+        result = self.configure(consumer, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
+                                "-DCONSUMER_FLAGS=-Werror", *options)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.succeed(given["cmake"], "--build", str(self.folder / "consumer"), "--parallel", str(os.cpu_count()))
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
+        program = self.folder / "consumer/consumer"
+        text = self.succeed(*given["mpiexec"].split(), "-n", "2", str(program), env=environment)
+        self.assertIn("Tessera 0.1.0: right\n", text)
+        return result.stdout
+
+
+class Installed(Case):
+    def installed(self):
+        """Moved after it was installed: nothing in it may know where it was."""
+        self.succeed(given["cmake"], "--install", given["build"], "--prefix", str(self.folder / "first"))
+        shutil.move(self.folder / "first", self.folder / "moved")
+        return self.folder / "moved"
+
+    def test_is_found_and_runs(self):
+        prefix = self.installed()
+        text = self.build_and_run(f"-DCMAKE_PREFIX_PATH={prefix}")
+        self.assertRegex(text, r"Found tessera \d+\.\d+\.\d+: Kokkos devices \w+, built by \w+ \S+")
+        for file in prefix.rglob("*.cmake"):
+            for path in (given["source"], str(self.folder / "first")):
+                self.assertNotIn(path, file.read_text(), file)
+        self.assertRegex(self.succeed(str(prefix / "bin/tessera"), "--version"), r"^tessera \d+\.\d+\.\d+\n$")
+
+    def test_clang_builds_on_top_of_it_without_warnings(self):
+        clang = next((name for name in ("clang++", "clang++-14") if shutil.which(name)), None)
+        if clang is None:
+            self.skipTest("no clang++ here")
+        os.environ["CONSUMER_CXX"] = clang
+        self.addCleanup(os.environ.pop, "CONSUMER_CXX")
+        self.build_and_run(f"-DCMAKE_PREFIX_PATH={self.installed()}")
+
+    def test_other_major_version_is_not_taken(self):
+        prefix = self.installed()
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.23)\nproject(later LANGUAGES CXX)\nfind_package(tessera 1.0 REQUIRED)\n"
+        )
+        result = self.configure(str(self.folder), f"-DCMAKE_PREFIX_PATH={prefix}")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("requested version \"1.0\"", result.stdout)
+
+    def test_kokkos_with_other_devices_is_named(self):
+        prefix = self.installed()
+        kokkos = self.folder / "kokkos"
+        kokkos.mkdir()
+        (kokkos / "KokkosConfig.cmake").write_text("set(Kokkos_FOUND TRUE)\nset(Kokkos_DEVICES SERIAL)\n")
+        (kokkos / "KokkosConfigVersion.cmake").write_text("set(PACKAGE_VERSION 5.9)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n")
+        consumer = str(pathlib.Path(given["source"]) / "unit_tests/install/consumer")
+        result = self.configure(consumer, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DKokkos_DIR={kokkos}")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertRegex(" ".join(result.stdout.split()), r"tessera was built for a Kokkos with \w+, .* has SERIAL")
+
+
+class FromSource(Case):
+    def test_by_add_subdirectory_and_by_fetch_content(self):
+        for how in ("add_subdirectory", "FetchContent"):
+            self.build_and_run(f"-DCONSUMES={how}", f"-DTESSERA_SOURCE_DIR={given['source']}")
+
+
+class OtherCompiler(Case):
+    def refused(self, devices, identity):
+        """What configure says where Kokkos was built by another compiler."""
+        (self.folder / "KokkosConfig.cmake").write_text(
+            f"set(Kokkos_FOUND TRUE)\nset(Kokkos_DEVICES {devices})\nset(Kokkos_CXX_COMPILER_ID {identity})\n"
+            "set(Kokkos_CXX_COMPILER_VERSION 99.1)\nset(Kokkos_CXX_COMPILER /opt/other/c++)\n"
+        )
+        version = "set(PACKAGE_VERSION 5.9)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n"
+        (self.folder / "KokkosConfigVersion.cmake").write_text(version)
+        result = self.configure(given["source"], f"-DKokkos_DIR={self.folder}")
+        self.assertNotEqual(result.returncode, 0)
+        return " ".join(result.stdout.split())
+
+    def test_stops_configure_and_both_are_named(self):
+        for devices, identity in (("OPENMP", "NVHPC"), ("CUDA", "GNU"), ("HIP", "Clang")):
+            with self.subTest(devices=devices, identity=identity):
+                text = self.refused(devices, identity)
+                self.assertIn(f"Kokkos for {devices} was built by {identity} 99.1 (/opt/other/c++)", text)
+                self.assertRegex(text, rf"Tessera is being built by \w+ \S+ \({re.escape(given['compiler'])}\)")
+
+
+if __name__ == "__main__":
+    for name in ARGUMENTS:
+        given[name] = sys.argv.pop(1)
+    unittest.main()
