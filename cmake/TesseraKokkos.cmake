@@ -4,23 +4,26 @@
 # Kokkos, and whether this compiler can build on top of it: by nvcc_wrapper, by Kokkos' launch compiler, or by the
 # language that Kokkos was built as.
 find_package(Kokkos 5 REQUIRED)
-
-# Compilers whose objects link with one another.
-set(alike GNU Clang AppleClang IntelLLVM CrayClang XLClang IBMClang Fujitsu FujitsuClang)
 set(fits FALSE)
-if(CMAKE_CXX_COMPILER_ID STREQUAL Kokkos_CXX_COMPILER_ID OR (CMAKE_CXX_COMPILER_ID IN_LIST alike
-                                                           AND Kokkos_CXX_COMPILER_ID IN_LIST alike))
-  set(fits TRUE)
-endif()
-# What compiles kernels: a compiler that knows the device, a wrapper of one, a launcher in front of ours, or a language.
+
 get_property(launcher GLOBAL PROPERTY RULE_LAUNCH_COMPILE)
-foreach(device CUDA HIP SYCL)
-  if(device IN_LIST Kokkos_DEVICES AND NOT Kokkos_COMPILE_LANGUAGE STREQUAL device AND NOT launcher
-     AND NOT CMAKE_CXX_COMPILER STREQUAL Kokkos_CXX_COMPILER AND NOT CMAKE_CXX_COMPILER MATCHES "nvcc_wrapper|hipcc|icpx"
-     AND NOT (CMAKE_CXX_COMPILER_ID STREQUAL Clang AND Kokkos_CXX_COMPILER_ID STREQUAL Clang))
-    set(fits FALSE)
+if(Kokkos_DEVICES MATCHES "CUDA|HIP|SYCL")
+  # What compiles kernels: the compiler or wrapper that built Kokkos, its launcher in front of ours, or a language.
+  if(CMAKE_CXX_COMPILER STREQUAL Kokkos_CXX_COMPILER
+     OR CMAKE_CXX_COMPILER MATCHES "(nvcc_wrapper|hipcc|amdclang[+][+]|icpx)$"
+     OR Kokkos_COMPILE_LANGUAGE
+     OR launcher
+     OR (CMAKE_CXX_COMPILER_ID STREQUAL Clang AND Kokkos_CXX_COMPILER_ID STREQUAL Clang))
+    set(fits TRUE)
   endif()
-endforeach()
+else()
+  # Compilers whose objects link with one another.
+  set(alike GNU Clang AppleClang IntelLLVM CrayClang XLClang IBMClang Fujitsu FujitsuClang)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Kokkos_CXX_COMPILER_ID OR (CMAKE_CXX_COMPILER_ID IN_LIST alike
+                                                             AND Kokkos_CXX_COMPILER_ID IN_LIST alike))
+    set(fits TRUE)
+  endif()
+endif()
 if(NOT fits)
   message(
     FATAL_ERROR

@@ -7,7 +7,7 @@ function(tessera_own_target target)
     get_target_property(sources ${target} SOURCES)
     set_source_files_properties(${sources} PROPERTIES LANGUAGE ${Kokkos_COMPILE_LANGUAGE})
   endif()
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX,HIP>:-Wall;-Wextra;-Wno-unknown-pragmas>)
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX,HIP>:-Wall;-Wextra;-Wno-unknown-pragmas>")
   if(CUDA IN_LIST Kokkos_DEVICES)
     # WORKAROUND(fmt 9.1): it takes nvcc for a compiler without constexpr.
     target_compile_definitions(${target} PRIVATE FMT_USE_CONSTEXPR=1)

@@ -23,7 +23,7 @@ bool is_region(const Bar& bar) {
 }
 
 bool is_within(const Bar& bar, const Bar& region) {
-  constexpr double rounding = 2e-9;
+  constexpr double rounding = 3e-9;
   return bar.start >= region.start - rounding &&
          bar.start + bar.seconds <= region.start + region.seconds + rounding;
 }
@@ -32,9 +32,10 @@ Bar bar_of(const nlohmann::json& event) {
   Bar bar;
   bar.name = event.at("name");
   bar.category = event.value("cat", "");
-  bar.rank = event.at("tid");
+  bar.rank = static_cast<int>(std::clamp<std::int64_t>(event.at("tid"), -1, 1 << 30));
   bar.start = event.at("ts").get<double>() * microsecond;
   bar.seconds = event.at("dur").get<double>() * microsecond;
+  require<IoError>(bar.seconds >= 0, "expected durations, got a negative one");
   bar.bytes_received = event.value("/args/bytes_received"_json_pointer, 0LL);
   return bar;
 }
@@ -45,10 +46,13 @@ std::vector<Bar> bars_of(const nlohmann::json& trace) {
   for (const auto& event : trace.at("traceEvents")) {
     if (event.at("ph") != "X") continue;
     auto bar = bar_of(event);
-    auto& around = regions[bar.rank];
-    bar.depth = static_cast<int>(
-        std::ranges::count_if(around, [&](const Bar& region) { return is_within(bar, region); }));
-    if (is_region(bar)) around.push_back(bar);
+    if (is_region(bar)) {
+      // They come by start, outer ones first.
+      auto& open = regions[bar.rank];
+      while (!open.empty() && !is_within(bar, open.back())) open.pop_back();
+      bar.depth = static_cast<int>(open.size());
+      open.push_back(bar);
+    }
     bars.push_back(bar);
   }
   return bars;

@@ -13,7 +13,7 @@ struct Bar {
   std::string name;
   std::string category;  ///< "redistribute", "collective", …, "region"
   int rank = 0;
-  int depth = 0;  ///< number of regions around it
+  int depth = 0;  ///< of a region: how many are around it
   double start = 0;
   double seconds = 0;
   long long bytes_received = 0;

@@ -77,12 +77,21 @@ class Record {
   std::vector<Measured> measured_;
 };
 
+/// scripts/perf-compare compares them.
+void add_counters(benchmark::State& state, const Counted& counted) {
+  state.counters["messages"] = static_cast<double>(counted.messages);
+  state.counters["bytes"] = static_cast<double>(counted.bytes);
+  state.counters["fences"] = static_cast<double>(counted.fences);
+  state.counters["allocations"] = static_cast<double>(counted.allocations);
+}
+
 void register_variant(Record& record, const Case& test_case, const std::string& variant) {
   const auto replay = [&record, test_case, variant, round = 0](benchmark::State& state) mutable {
     const auto* const timed = record.timed(test_case, variant);
     if (timed == nullptr) return state.SkipWithError("more memory than the node has");
     const auto index = static_cast<std::size_t>(round++) % timed->seconds.size();
     for (auto _ : state) state.SetIterationTime(timed->seconds[index]);
+    if (timed->counted) add_counters(state, *timed->counted);
   };
   const auto name = test_case.name() + "/" + variant;
   benchmark::RegisterBenchmark(name.c_str(), replay)

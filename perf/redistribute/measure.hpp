@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "counted.hpp"
 #include "variant.hpp"
 
 namespace tessera::perf {
@@ -12,7 +14,8 @@ namespace tessera::perf {
 struct Timed {
   std::string name;
   Kind kind;
-  std::vector<double> seconds;  ///< per call, by round; the same on every rank
+  std::vector<double> seconds;          ///< per call, by round; the same on every rank
+  std::optional<Counted> counted = {};  ///< of the library's own
 
   double median() const;
 };

@@ -161,7 +161,7 @@ void Control::close() noexcept {
     MPI_Cancel(&request);
     MPI_Request_free(&request);
     // MPI may still read it.
-    std::make_unique<std::vector<std::byte>>(std::move(bytes)).release();
+    static_cast<void>(std::make_unique<std::vector<std::byte>>(std::move(bytes)).release());
   }
   transfers_.clear();
   leftovers_.clear();
@@ -313,8 +313,8 @@ const RecordedCall* Control::past_call(OperationId id) const {
   return id.sequence < oldest ? &forgotten : nullptr;
 }
 
-/// The first after `id` on its group that has this fingerprint: the ranks have made another number of
-/// calls. All zero if there is none.
+/// The first after `id` on its group that has this fingerprint and is not completed: the ranks have
+/// made different numbers of calls, and can all throw in this one. All zero if there is none.
 OperationId Control::later_call(OperationId id, std::uint64_t fingerprint) const {
   OperationId result;
   const auto look_at = [&](const RecordedCall& call) {
@@ -325,7 +325,8 @@ OperationId Control::later_call(OperationId id, std::uint64_t fingerprint) const
   };
   if (fingerprint == 0 || !is_outermost(id.sequence)) return result;
   const auto& log = logs_.at(id.group);
-  std::ranges::for_each(log.past, look_at);
+  for (const auto& call : log.past)
+    if (call.has_failed) look_at(call);
   std::ranges::for_each(calls_under_way(log), look_at);
   return result;
 }

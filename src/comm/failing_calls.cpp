@@ -3,6 +3,7 @@
 // What ranks tell one another about calls that fail, and what each makes of it.
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <tessera/comm/detail/control.hpp>
 
@@ -10,6 +11,15 @@ namespace tessera::detail {
 namespace {
 
 constexpr std::size_t most_failed = 64;
+
+/// A call that failed, and after which its rank went on behind the one it was in conflict with, is
+/// instead of that one and of those between.
+bool excludes(const Statement& failed, OperationId id) {
+  const auto& [about, conflict] = std::tie(failed.about, failed.conflict);
+  const bool is_between = about.group == id.group && conflict.group == id.group &&
+                          about.sequence < id.sequence && id.sequence < conflict.sequence;
+  return conflict == id || is_between;
+}
 
 }  // namespace
 
@@ -20,7 +30,7 @@ void Control::tell_not_made(int rank, OperationId id, std::uint64_t fingerprint)
   for (const auto& [operation, object, advance, number] : detached)
     if (has_number_of(*operation, id)) return tell_elsewhere(rank, id, *operation);
   for (const auto& failed : failed_)
-    if (failed.statement.conflict == id) return tell_excluded(rank, id, failed.statement);
+    if (excludes(failed.statement, id)) return tell_excluded(rank, id, failed.statement);
   tell_completed(rank, id, {}, fingerprint);
 }
 
@@ -71,19 +81,21 @@ void Control::handle_statement(int rank, Statement statement) {
   const bool is_right = statement.call.fingerprint == operation->fingerprint_;
   if (is_completed && is_right && !operation->is_doomed()) return;
   // An answer to a question may come after the statement that says more.
-  if (is_completed && heard(statement.about, rank) != nullptr) return;
+  const bool sender_is_ahead = statement.same_call != OperationId();
+  const auto* before = heard(statement.about, rank);
+  const bool says_more = sender_is_ahead && before != nullptr && before->same_call == OperationId();
+  if (is_completed && before != nullptr && !says_more) return;
   // A rank in a call that this one has left is merely late, unless it will not come.
   const bool will_not_come = statement.conflict == statement.about;
   if (is_elsewhere && !will_not_come && has_begun(statement.call.id)) return;
   if (operation->is_doomed() && operation->failure().has_joined)
     add_leftover(rank, statement, operation->tag(), operation->messages(rank, false));
-  const bool is_ahead = statement.same_call != OperationId();
-  if (is_ahead) {
+  if (sender_is_ahead) {
     statement.call = operation->call();
     statement.call.id = statement.same_call;
   }
   const auto& heard = keep(rank, std::move(statement));
-  operation->doom(is_elsewhere || is_ahead ? &heard.call : nullptr);
+  operation->doom(is_elsewhere || sender_is_ahead ? &heard.call : nullptr);
   if (is_elsewhere) tell_elsewhere(rank, heard.call.id, *operation);
 }
 
@@ -177,13 +189,13 @@ void Control::skip(const Call& call) {
   forget(call.id);
 }
 
-/// The others have made `own` as their call `later`: counts the calls that this rank has left out.
-void Control::catch_up_with(OperationId later, OperationId own) {
-  auto& log = logs_.at(own.group);
-  log.begun = std::max(log.begun, later.sequence);
-  for (auto n = generation_of(own.sequence); n < generation_of(later.sequence); ++n)
-    log.set.close();
-  forget(later);
+/// All ranks throw in their calls, of which `latest` has the highest number: they go on after it.
+void Control::go_on_after(OperationId latest, const Operation& own) {
+  auto& log = logs_.at(latest.group);
+  log.begun = std::max(log.begun, latest.sequence);
+  const auto next = generation_of(latest.sequence) + (own.closes_ ? 0 : 1);
+  while (log.set.generation < next) log.set.close();
+  forget(latest);
 }
 
 /// One of the blocking calls counts instead of a call on `log`, or this one instead of them.

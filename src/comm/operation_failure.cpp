@@ -28,7 +28,11 @@ thread_local std::exception_ptr common_exception;
 void Operation::doom(const detail::Call* conflict) {
   if (!is_doomed_) traces().failure.emplace();
   is_doomed_ = true;
-  if (conflict == nullptr || failure().conflict) return;
+  if (conflict == nullptr) return;
+  // Ranks may be ahead by different numbers of calls: the last one is where all go on.
+  const bool is_later =
+      conflict->id.group == excluded().group && conflict->id.sequence > excluded().sequence;
+  if (failure().conflict && !is_later) return;
   failure().conflict = *conflict;
   if (failure().has_joined) tell_those_excluded();
 }
@@ -200,14 +204,20 @@ Problem Operation::settle() {
     for (auto& heard : all) heard.rank = court.ranks[static_cast<std::size_t>(heard.rank)];
     std::ranges::sort(all, {}, &detail::Heard::rank);
   }
-  const auto result = verdict(name_.text, court, control.options.timeout, all);
+  auto result = verdict(name_.text, court, control.options.timeout, all);
   if (result.kind == detail::ErrorKind::timeout) tell_those_who_come_late(result, silent);
-  if (excluded().group == log_->key) control.catch_up_with(excluded(), id());
+  auto latest = id();
   for (const auto& [rank, statement, is_held_up] : all)
-    if (statement && statement->call.id != id() && !control.has_begun(statement->call.id))
-      control.skip(statement->call);
-  if (failure().conflict && !control.has_begun(failure().conflict->id))
-    control.skip(*failure().conflict);
+    if (statement && statement->call.id.group == log_->key)
+      latest = std::max(latest, statement->call.id);
+  if (detail::is_outermost(sequence_) && detail::is_outermost(latest.sequence) && latest != id())
+    control.go_on_after(latest, *this);
+  const auto skip = [&](const detail::Call& call) {
+    if (call.id.group != log_->key && !control.has_begun(call.id)) control.skip(call);
+  };
+  for (const auto& [rank, statement, is_held_up] : all)
+    if (statement) skip(statement->call);
+  if (failure().conflict) skip(*failure().conflict);
   control.settled_by_ = is_whole ? log_->key : 0;
   return result;
 }

@@ -82,7 +82,7 @@ StatePointer find_duplicate(MPI_Comm user) {
 void attach(MPI_Comm user, const StatePointer& state) {
   auto value = std::make_unique<StatePointer>(state);
   check_mpi(MPI_Comm_set_attr(user, duplicate_keyval(), value.get()), "MPI_Comm_set_attr");
-  value.release();
+  static_cast<void>(value.release());
   const std::lock_guard lock(registry().mutex);
   registry().live.push_back(state);
 }

@@ -80,14 +80,14 @@ bool is_same_call(const Call& a, const Call& b) {
   return a.fingerprint == b.fingerprint && a.id == b.id;
 }
 
-/// The text of a call; of one that other ranks have made as another one of their calls, how many there
-/// are between.
+/// The text of a call; where it is the first one under another number, how many calls are between.
 std::string described(const Call& call, const Call& first) {
-  if (call.text != first.text || call.id.group != first.id.group || call.id == first.id)
+  if (call.fingerprint != first.fingerprint || call.id.group != first.id.group ||
+      call.id == first.id)
     return call.text;
   const auto number = generation_of(call.id.sequence), other = generation_of(first.id.sequence);
   const auto between = number < other ? other - number : number - other;
-  return fmt::format("the same {} call{} {}", between, between == 1 ? "" : "s",
+  return fmt::format("the same, {} call{} {}", between, between == 1 ? "" : "s",
                      number < other ? "earlier" : "later");
 }
 

@@ -80,9 +80,9 @@ DTensorSpec absent_spec(const DeviceMesh& mesh, const Output& output,
   const auto rule = output.placement->rule();
   const bool is_known =
       rule == OutPlacement::Rule::like_input || rule == OutPlacement::Rule::shaped;
-  const auto spec = is_known ? local_spec(mesh, output, leaves)
-                             : DTensorSpec(mesh.layout(), output.placement->placements(),
-                                           output.static_extents, {}, "local_map");
+  auto spec = is_known ? local_spec(mesh, output, leaves)
+                       : DTensorSpec(mesh.layout(), output.placement->placements(),
+                                     output.static_extents, {}, "local_map");
   require_representable(spec, output.static_extents, output.type, "local_map");
   return spec;
 }

@@ -54,7 +54,7 @@ bool has_duplicates(std::vector<T> values) {
 
 MeshLayout::MeshLayout() : MeshLayout(std::vector<int>{}) {}
 
-MeshLayout::MeshLayout(std::vector<int> shape, std::vector<std::string> dim_names)
+MeshLayout::MeshLayout(const std::vector<int>& shape, std::vector<std::string> dim_names)
     : data_(from_ranks(iota(checked_size(shape)), shape, std::move(dim_names)).data_) {}
 
 MeshLayout MeshLayout::from_ranks(std::vector<int> ranks, std::vector<int> shape,

@@ -210,9 +210,17 @@ TEST(Exchange, cancels_receives_when_an_exception_passes) {
   EXPECT_TRUE(events.empty());
 }
 
+bool is_open_mpi() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(version, &length);
+  return std::string(version).starts_with("Open MPI");
+}
+
 TEST(Exchange, reports_a_message_that_is_longer_than_its_receive) {
   const auto communicator = world();
   const int n = communicator.size();
+  if (n == 1 && is_open_mpi()) GTEST_SKIP() << "Open MPI cuts what a rank sends to itself";
   auto sent = numbers(0, 10);
   std::vector<int> received(5);
 

@@ -112,7 +112,7 @@ class OtherCompiler(Case):
         return " ".join(result.stdout.split())
 
     def test_stops_configure_and_both_are_named(self):
-        for devices, identity in (("OPENMP", "NVHPC"), ("CUDA", "GNU"), ("HIP", "Clang")):
+        for devices, identity in (("OPENMP", "NVHPC"), ("CUDA", "NVIDIA"), ("HIP", "HIPCC")):
             with self.subTest(devices=devices, identity=identity):
                 text = self.refused(devices, identity)
                 self.assertIn(f"Kokkos for {devices} was built by {identity} 99.1 (/opt/other/c++)", text)

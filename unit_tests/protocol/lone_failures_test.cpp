@@ -189,6 +189,14 @@ TEST(LoneFailures, rank_that_comes_late_learns_of_calls_that_exclude_one_another
   }
 }
 
+/// Sometimes late, and sometimes with ears open.
+void dawdle(Generator& own) {
+  if (draw(own, 0, 59) != 0) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(draw(own, 50, 250)));
+  if (draw(own, 0, 1) == 0)
+    for (int i = 0; i < 10; ++i) detail::Control::poll_all();
+}
+
 TEST(LoneFailures, ranks_meet_again_after_one_has_left_out_calls_or_made_more) {
   const int n = world_size();
   if (n == 1) GTEST_SKIP() << "needs 2 ranks";
@@ -201,20 +209,30 @@ TEST(LoneFailures, ranks_meet_again_after_one_has_left_out_calls_or_made_more) {
                      std::to_string(odd));
         if ((mesh.rank() == odd) != leaves_out)
           for (int i = 0; i < calls; ++i) silent(mesh, nobody, 0);
+        MPI_Barrier(MPI_COMM_WORLD);
         const auto text = message_of<InvalidArgument>([&] { exchanged(mesh, 1); });
 
-        EXPECT_THAT(text, HasSubstr("the same " + std::to_string(calls) + " call"));
+        EXPECT_THAT(text, HasSubstr("the same, " + std::to_string(calls) + " call"));
         EXPECT_EQ(exchanged(mesh, 2), "");
         EXPECT_THAT(gathered(mesh.group(), text), Each(text));
       }
 }
 
-/// Sometimes late, and sometimes with ears open.
-void dawdle(Generator& own) {
-  if (draw(own, 0, 59) != 0) return;
-  std::this_thread::sleep_for(std::chrono::milliseconds(draw(own, 50, 250)));
-  if (draw(own, 0, 1) == 0)
-    for (int i = 0; i < 10; ++i) detail::Control::poll_all();
+TEST(LoneFailures, ranks_meet_again_that_have_made_different_numbers_of_calls) {
+  const auto mesh = mesh_of({world_size()});
+  make_known({mesh});
+  Generator generator(seed());
+  for (int number = 0; number < 40; ++number) {
+    std::vector<int> calls;
+    for (int rank = 0; rank < mesh.size(); ++rank) calls.push_back(draw(generator, 0, 3));
+    for (int i = 0; i < calls[static_cast<std::size_t>(mesh.rank())]; ++i) silent(mesh, nobody, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const auto text = message_of<Error>([&] { exchanged(mesh, 1); });
+
+    const bool differ = std::ranges::adjacent_find(calls, std::not_equal_to()) != calls.end();
+    EXPECT_THAT(text, differ ? HasSubstr("the same, ") : HasSubstr("no error"));
+    EXPECT_EQ(exchanged(mesh, 2), "");
+  }
 }
 
 TEST(LoneFailures, ranks_stay_in_step_whoever_calls_what) {

@@ -17,8 +17,9 @@ namespace tessera {
 std::string flight_record();
 
 /// Writes the record to the file `tessera-flight-R.json` in `folder`, R being the rank in
-/// MPI_COMM_WORLD; makes the folder if need be. Local. Where the environment variable TESSERA_FLIGHT_RECORDER names a folder, this also
-/// happens by itself on every rank on which a collective call throws that is in no other one.
+/// MPI_COMM_WORLD; makes the folder if need be. Local. Where the environment variable
+/// TESSERA_FLIGHT_RECORDER names a folder, this also happens by itself on every rank on which a
+/// collective call throws that is in no other one.
 ///
 /// Errors: IoError on this rank.
 void dump_flight_record(const std::filesystem::path& folder);

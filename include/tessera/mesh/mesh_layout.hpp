@@ -25,7 +25,7 @@ class MeshLayout {
   ///
   /// Errors: InvalidArgument for a size below 1, a number of names other than 0 or ndim, a name
   /// used twice, more than 2^31 ranks.
-  explicit MeshLayout(std::vector<int> shape, std::vector<std::string> dim_names = {});
+  explicit MeshLayout(const std::vector<int>& shape, std::vector<std::string> dim_names = {});
   /// Any ranks, row-major.
   ///
   /// Errors: as above; a rank below 0 or used twice; a number of ranks other than product(shape).

@@ -53,10 +53,7 @@ class DTensor {
   friend detail::DTensorAccess;
 
   DTensor(V view, DeviceMesh mesh, DTensorSpec spec, Box piece)
-      : view_(std::move(view)),
-        mesh_(std::move(mesh)),
-        spec_(std::move(spec)),
-        piece_(std::move(piece)) {}
+      : view_(std::move(view)), mesh_(std::move(mesh)), spec_(std::move(spec)), piece_(piece) {}
 
   detail::ViewHolder<V> view_;
   DeviceMesh mesh_;
@@ -79,7 +76,7 @@ struct DTensorAccess {
   template <class V>
   static DTensor<V> make(V view, DeviceMesh mesh, DTensorSpec spec) {
     auto piece = local_piece(mesh, spec);
-    return DTensor<V>(std::move(view), std::move(mesh), std::move(spec), std::move(piece));
+    return DTensor<V>(std::move(view), std::move(mesh), std::move(spec), piece);
   }
 };
 

@@ -43,7 +43,7 @@ inline constexpr int nested_bits = 32;
 /// Set in outermost calls, the last of their generation, and in calls on the same group inside them.
 inline constexpr std::uint64_t outermost_bit = std::uint64_t{1} << (nested_bits - 1);
 
-/// Number of the generation of a call.
+/// Counts the outermost calls on a set of processes and on those around it.
 constexpr std::uint64_t generation_of(std::uint64_t sequence) {
   return sequence >> nested_bits;
 }
@@ -221,7 +221,7 @@ class Control {
   const RecordedCall* past_call(OperationId id) const;
   OperationId later_call(OperationId id, std::uint64_t fingerprint) const;
   void skip(const Call& call);
-  void catch_up_with(OperationId later, OperationId own);
+  void go_on_after(OperationId latest, const Operation& own);
   bool is_counted_by_another(const OperationLog& log);
   void forget(OperationId id);
   void forget_passed();
