@@ -60,6 +60,8 @@ TEST(KokkosTools, see_labels_of_the_library_only) {
   redistribute(redistribute(source, {Shard(1)}), {Replicate()});
   redistribute(from_local(source.to_local(), mesh, {Partial()}), {Shard(0)});
   full_tensor(clone(source));
+  full<Matrix>(mesh, {Replicate()}, {64, 96}, 2.0);
+  zeros<Matrix>(mesh, {Replicate()}, {64, 96});
 
   EXPECT_THAT(seen.kernels, each_is_ours());
   EXPECT_THAT(seen.allocations, each_is_ours());

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
 #include <tessera/tensor/dtensor.hpp>
 #include <tessera/tensor/random.hpp>
@@ -39,14 +40,28 @@ DTensor<V> make_empty(const DeviceMesh& mesh, const Placements& placements, cons
   return allocate_dtensor<V>(mesh, std::move(spec), function);
 }
 
+template <class T>
+struct Fill {
+  T* data;
+  T value;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { data[i] = value; }
+};
+
 template <class V>
 DTensor<V> make_full(const Execution& execution, const DeviceMesh& mesh,
                      const Placements& placements, const Extents& shape,
                      const typename V::value_type& value, const char* function) {
   auto result = make_empty<V>(mesh, placements, shape, function);
   const auto& view = result.to_local();
-  if (mesh.coordinate() && view.size() > 0)
-    Kokkos::deep_copy(execution.instance<memory_space<V>>(), view, value);
+  const auto size = static_cast<std::int64_t>(view.span());  // allocated here: contiguous
+  const Fill<typename V::value_type> fill{view.data(), value};
+  if (mesh.coordinate() && size > 0) {
+    if constexpr (memory_space<V> == MemorySpace::device)
+      launch_on_device(execution, "tessera::full", size, fill);
+    else
+      launch_on_host(execution, "tessera::full", size, size * std::int64_t{sizeof value}, fill);
+  }
   finish(execution, function);
   return result;
 }
