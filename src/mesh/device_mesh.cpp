@@ -108,15 +108,15 @@ DeviceMesh DeviceMesh::from_cart(MPI_Comm cart_comm) {
     detail::check_mpi(
         MPI_Cart_get(cart_comm, ndim, shape.data(), periods.data(), coordinate.data()),
         "MPI_Cart_get");
-    return MeshLayout(std::move(shape));
+    return MeshLayout(shape);
   });
 }
 
-DeviceMesh init_device_mesh(MPI_Comm comm, std::vector<int> shape,
+DeviceMesh init_device_mesh(MPI_Comm comm, const std::vector<int>& shape,
                             std::vector<std::string> dim_names) {
   const auto communicator = Communicator::duplicate_of(comm);
   return DeviceMesh::make(communicator, "init_device_mesh", false, [&] {
-    MeshLayout layout(std::move(shape), std::move(dim_names));
+    MeshLayout layout(shape, std::move(dim_names));
     require(layout.size() <= communicator.size(), [&] {
       return fmt::format(
           "init_device_mesh: expected at most {} ranks, those of the communicator, got mesh {}",

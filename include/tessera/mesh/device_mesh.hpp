@@ -107,7 +107,7 @@ class DeviceMesh {
   template <class MakeLayout>
   static DeviceMesh make(const Communicator& communicator, FunctionName function,
                          bool arguments_differ, const MakeLayout& make_layout);
-  friend DeviceMesh init_device_mesh(MPI_Comm, std::vector<int>, std::vector<std::string>);
+  friend DeviceMesh init_device_mesh(MPI_Comm, const std::vector<int>&, std::vector<std::string>);
   std::shared_ptr<void>& attachment_slot(std::type_index type) const;
   const State& state() const;
 
@@ -120,7 +120,7 @@ class DeviceMesh {
 /// Collective over `comm` (at its first use the library duplicates it).
 /// Errors: InvalidArgument for a size below 1, a product above the size of `comm`, names that are
 /// not ndim different ones, a null or inter-communicator; MpiError outside MPI's lifetime.
-DeviceMesh init_device_mesh(MPI_Comm comm, std::vector<int> shape,
+DeviceMesh init_device_mesh(MPI_Comm comm, const std::vector<int>& shape,
                             std::vector<std::string> dim_names = {});
 
 /// How the ranks of all meshes of `mesh`'s user communicator check that they call the same, and how
