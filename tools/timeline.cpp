@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -32,17 +33,16 @@ Bar bar_of(const nlohmann::json& event) {
   Bar bar;
   bar.name = event.at("name");
   bar.category = event.value("cat", "");
-  bar.rank = static_cast<int>(std::clamp<std::int64_t>(event.at("tid"), -1, 1 << 30));
+  bar.rank = event.at("tid");
   bar.start = event.at("ts").get<double>() * microsecond;
   bar.seconds = event.at("dur").get<double>() * microsecond;
-  require<IoError>(bar.seconds >= 0, "expected durations, got a negative one");
-  bar.bytes_received = event.value("/args/bytes_received"_json_pointer, 0LL);
+  bar.bytes_received = event.value("/args/bytes_received"_json_pointer, std::int64_t{0});
   return bar;
 }
 
 std::vector<Bar> bars_of(const nlohmann::json& trace) {
   std::vector<Bar> bars;
-  std::map<int, std::vector<Bar>> regions;
+  std::map<std::int64_t, std::vector<Bar>> regions;
   for (const auto& event : trace.at("traceEvents")) {
     if (event.at("ph") != "X") continue;
     auto bar = bar_of(event);
@@ -65,13 +65,18 @@ std::vector<Bar> read_trace(const std::filesystem::path& file) {
   require<IoError>(in.good(), [&] {
     return fmt::format("'{}': expected a file that can be read", file.string());
   });
-  std::vector<Bar> bars;
+  const auto is_right = [](const Bar& bar) { return bar.seconds >= 0; };
+  std::optional<std::vector<Bar>> read;
   try {
-    bars = bars_of(nlohmann::json::parse(in));
+    read = bars_of(nlohmann::json::parse(in));
   } catch (const nlohmann::json::exception&) {
-    throw IoError(fmt::format(
-        "'{}': expected a trace as CommDebugMode::write_chrome_trace writes it", file.string()));
+    // Said below.
   }
+  require<IoError>(read && std::ranges::all_of(*read, is_right), [&] {
+    return fmt::format("'{}': expected a trace as CommDebugMode::write_chrome_trace writes it",
+                       file.string());
+  });
+  auto& bars = *read;
   require<IoError>(!bars.empty(), [&] {
     return fmt::format("'{}': expected a trace with communications, got none", file.string());
   });
@@ -83,10 +88,10 @@ std::vector<Bar> read_trace(const std::filesystem::path& file) {
 std::string summary_of(const std::vector<Bar>& bars) {
   struct Sum {
     int communications = 0;
-    long long bytes_received = 0;
+    std::int64_t bytes_received = 0;
     double seconds = 0;
   };
-  std::map<int, Sum> by_rank;
+  std::map<std::int64_t, Sum> by_rank;
   for (const auto& bar : bars) {
     if (is_region(bar)) continue;
     auto& sum = by_rank[bar.rank];

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -12,11 +13,11 @@ namespace tessera::tools {
 struct Bar {
   std::string name;
   std::string category;  ///< "redistribute", "collective", …, "region"
-  int rank = 0;
+  std::int64_t rank = 0;
   int depth = 0;  ///< of a region: how many are around it
   double start = 0;
   double seconds = 0;
-  long long bytes_received = 0;
+  std::int64_t bytes_received = 0;
 };
 
 /// The bars of a file of CommDebugMode::write_chrome_trace, as they stand in it; time counts from the

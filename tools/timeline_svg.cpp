@@ -77,7 +77,7 @@ class Timeline {
     }
   }
 
-  void draw_row(int rank) {
+  void draw_row(std::int64_t rank) {
     const double y = top(row_of_.at(rank));
     svg_.rect({left, y + levels_ * level_height, width - left - margin, bar_height}, "#f4f4f4");
     svg_.text(left - 8, y + levels_ * level_height + 15, fmt::format("rank {}", rank),
@@ -121,8 +121,8 @@ class Timeline {
   }
 
   const std::vector<Bar>& bars_;
-  std::map<int, int> row_of_;  // by rank
-  int levels_ = 0;             // of regions
+  std::map<std::int64_t, int> row_of_;  // by rank
+  int levels_ = 0;                      // of regions
   double end_ = 0;
   detail::Svg svg_;
 };

@@ -3,7 +3,6 @@
 // What ranks tell one another about calls that fail, and what each makes of it.
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include <tessera/comm/detail/control.hpp>
 
@@ -15,10 +14,8 @@ constexpr std::size_t most_failed = 64;
 /// A call that failed, and after which its rank went on behind the one it was in conflict with, is
 /// instead of that one and of those between.
 bool excludes(const Statement& failed, OperationId id) {
-  const auto& [about, conflict] = std::tie(failed.about, failed.conflict);
-  const bool is_between = about.group == id.group && conflict.group == id.group &&
-                          about.sequence < id.sequence && id.sequence < conflict.sequence;
-  return conflict == id || is_between;
+  const bool is_of_one_group = failed.about.group == id.group && failed.conflict.group == id.group;
+  return failed.conflict == id || (is_of_one_group && failed.about < id && id < failed.conflict);
 }
 
 }  // namespace

@@ -29,15 +29,15 @@ class Case(unittest.TestCase):
         self.assertEqual(result.returncode, 0, f"{' '.join(command)}\n{result.stdout[-4000:]}")
         return result.stdout
 
-    def configure(self, source, *options):
+    def configure(self, source, *options, compiler=None):
         build = self.folder / "consumer"
-        compiler = os.environ.get("CONSUMER_CXX", given["compiler"])
+        compiler = compiler or given["compiler"]
         return run(given["cmake"], "-S", source, "-B", str(build), f"-DCMAKE_CXX_COMPILER={compiler}", *options)
 
-    def build_and_run(self, *options):
+    def build_and_run(self, *options, compiler=None):
         consumer = str(pathlib.Path(given["source"]) / "unit_tests/install/consumer")
         result = self.configure(consumer, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
-                                "-DCONSUMER_FLAGS=-Werror", *options)
+                                "-DCONSUMER_FLAGS=-Werror", *options, compiler=compiler)
         self.assertEqual(result.returncode, 0, result.stdout)
         self.succeed(given["cmake"], "--build", str(self.folder / "consumer"), "--parallel", str(os.cpu_count()))
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
@@ -67,9 +67,7 @@ class Installed(Case):
         clang = next((name for name in ("clang++", "clang++-14") if shutil.which(name)), None)
         if clang is None:
             self.skipTest("no clang++ here")
-        os.environ["CONSUMER_CXX"] = clang
-        self.addCleanup(os.environ.pop, "CONSUMER_CXX")
-        self.build_and_run(f"-DCMAKE_PREFIX_PATH={self.installed()}")
+        self.build_and_run(f"-DCMAKE_PREFIX_PATH={self.installed()}", compiler=clang)
 
     def test_other_major_version_is_not_taken(self):
         prefix = self.installed()

@@ -204,7 +204,8 @@ class Timeline(Case):
             self.assertIn("redistribute: 0.400 ms, 4096 bytes received", text)
 
     def test_other_files_are_one_line_and_exit_status_2(self):
-        for text in ("", "{", "[]", "{}", '{"traceEvents":[]}', '{"traceEvents":[{"ph":"X"}]}', '{"traceEvents":[1]}'):
+        negative = json.dumps({"traceEvents": [{**self.EVENTS[2], "dur": -1}]})
+        for text in (negative, "", "{", "[]", "{}", '{"traceEvents":[]}', '{"traceEvents":[{"ph":"X"}]}', '{"traceEvents":[1]}'):
             with self.subTest(text=text):
                 found = self.of(text)
                 self.assertEqual((found.returncode, found.stdout), (2, ""))
