@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tessera authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# What build_info() says, for src/config/version.cpp.
+# version() and build_info().
 find_package(Git QUIET)
 set(commit unknown)
 if(GIT_FOUND AND EXISTS "${PROJECT_SOURCE_DIR}/.git")
@@ -32,7 +32,6 @@ set(TESSERA_BUILD_INFO
 if(TESSERA_SANITIZE)
   string(APPEND TESSERA_BUILD_INFO ", sanitizers ${TESSERA_SANITIZE}")
 endif()
-math(EXPR number "${PROJECT_VERSION_MAJOR} * 10000 + ${PROJECT_VERSION_MINOR} * 100 + ${PROJECT_VERSION_PATCH}")
-set_source_files_properties(
-  config/version.cpp PROPERTIES COMPILE_DEFINITIONS
-                                "TESSERA_PROJECT_VERSION=${number};TESSERA_BUILD_INFO=\"${TESSERA_BUILD_INFO}\"")
+# A file of its own, not a definition: flags that change with every commit would have all of the library built again.
+configure_file(config/version.cpp.in config/version.cpp @ONLY)
+target_sources(tessera PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/config/version.cpp")

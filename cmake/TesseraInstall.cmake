@@ -14,6 +14,7 @@ if(TESSERA_BUILD_TOOLS)
 endif()
 install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION "${package_folder}")
+tessera_mpi_interface(tessera_MPI)
 configure_package_config_file(cmake/tesseraConfig.cmake.in tesseraConfig.cmake INSTALL_DESTINATION "${package_folder}"
                               NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(tesseraConfigVersion.cmake COMPATIBILITY SameMajorVersion)

@@ -31,7 +31,8 @@ function(tessera_program name)
 endfunction()
 
 # tessera_mpi_test(<test> <program> RANKS n ... [ARGS ...] [TIMEOUT seconds] [LABELS ...] [PATIENCE seconds]
-# [ENVIRONMENT variable=value ...]): one ctest entry per rank count. Ranks that wait ask one another after PATIENCE, here sooner than by default: most tests of mistakes are such waits.
+# [ENVIRONMENT variable=value ...]): one ctest entry per rank count, with the label `slow` above 4 ranks. Ranks that wait
+# ask one another after PATIENCE, here sooner than by default: most tests of mistakes are such waits.
 function(tessera_mpi_test name program)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;PATIENCE" "RANKS;ARGS;LABELS;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
@@ -41,10 +42,14 @@ function(tessera_mpi_test name program)
     set(arg_PATIENCE 0.02)
   endif()
   foreach(ranks IN LISTS arg_RANKS)
+    set(labels mpi ${arg_LABELS})
+    if(ranks GREATER 4)
+      list(APPEND labels slow)
+    endif()
     add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
                                              $<TARGET_FILE:${program}> ${arg_ARGS})
     set_tests_properties(
-      ${name}.np${ranks} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "mpi;${arg_LABELS}" PROCESSORS 2
+      ${name}.np${ranks} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" PROCESSORS 2
                                     ENVIRONMENT
                                     "OMP_NUM_THREADS=1;OMP_PROC_BIND=false;TESSERA_PATIENCE=${arg_PATIENCE};${arg_ENVIRONMENT}")
   endforeach()

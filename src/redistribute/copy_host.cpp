@@ -71,14 +71,14 @@ void copy_on_host(const Execution& execution, std::span<const CopyLoop> loops) {
   std::int64_t bytes = 0;
   for (const auto& loop : loops) bytes += loop.bytes();
   if (!is_for_threads(execution, bytes)) {
-    begin_on_host(execution);
+    finish_host(execution);
     for (const auto& loop : loops) {
       const auto planes = make_planes(loop);
       copy_planes(planes, 0, planes.rows.items());
     }
     return;
   }
-  const auto instance = host_instance(execution);
+  const auto instance = execution.instance<MemorySpace::host>();
   const auto threads = static_cast<std::int64_t>(instance.concurrency());
   const auto bytes_per_task = std::max(serial_bytes, bytes / (4 * threads));
   auto work = std::make_shared<Work>();

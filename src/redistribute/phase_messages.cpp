@@ -49,7 +49,8 @@ std::byte* PhaseRun::reserve(ScratchBuffer& memory, std::int64_t bytes,
 /// Before MPI reads what was packed, or writes again where it was unpacked.
 void PhaseRun::finish_copies(const Execution& execution) const {
   finish_host(execution);
-  if (peers_.staging == Staging::nothing) finish_device(execution);
+  if (has_device && peers_.staging == Staging::nothing)
+    execution.instance<MemorySpace::device>().fence("tessera::redistribute: before messages");
 }
 
 /// As many buffers as these streams may need at once.

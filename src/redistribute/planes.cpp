@@ -267,7 +267,7 @@ void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last) {
 bool PreparedCopy::run(const Execution& execution, const std::byte* source, std::byte* destination,
                        Stores stores) {
   if (is_for_threads(execution, bytes_)) return false;
-  begin_on_host(execution);
+  finish_host(execution);
   planes_.source = source;
   planes_.destination = destination;
   planes_.stores = stores;

@@ -85,11 +85,7 @@ void run_plans(const Execution& execution, std::span<const detail::BoundPlan> pl
                const Group& group, detail::Scratch& scratch, const char* operation) {
   const detail::NamedRegion region(operation);
   detail::Run(execution, plans, group, scratch, operation).wait();
-  const bool is_on_device = std::ranges::any_of(plans, [](const detail::BoundPlan& plan) {
-    return plan.source.space == MemorySpace::device ||
-           plan.destination.space == MemorySpace::device;
-  });
-  if (is_on_device)
+  if (detail::uses_device(plans))
     finish(execution, operation);
   else
     detail::finish_host(execution);

@@ -60,6 +60,12 @@ Peers peers_of(const Group& group, ElementType type) {
   return {group.ranks, state.lanes, state.staging};
 }
 
+bool uses_device(std::span<const BoundPlan> plans) {
+  return std::ranges::any_of(plans, [](const BoundPlan& bound) {
+    return is_on_device(bound.source.space) || is_on_device(bound.destination.space);
+  });
+}
+
 Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Group& group,
          Scratch& scratch, const char* operation)
     : execution_(execution),
@@ -191,7 +197,8 @@ void Run::end_phase() {
   }
   number_ = next;
   if (!is_past_last()) {
-    if (has_device) execution_.fence("tessera::redistribute: before scratch is used again");
+    if (uses_device(plans_))
+      execution_.fence("tessera::redistribute: before scratch is used again");
     return begin_phase();
   }
   for (const auto& bound : plans_)

@@ -1,19 +1,16 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
+#include <string>
 
 #include "cases.hpp"
 
 namespace tessera::test {
 
 DeviceMesh turned(const DeviceMesh& mesh) {
-  static std::map<int, DeviceMesh> made;
-  const auto [entry, is_new] = made.try_emplace(mesh.size());
-  const auto& ranks = mesh.layout().ranks();
-  if (is_new)
-    entry->second =
-        DeviceMesh::from_ranks(MPI_COMM_WORLD, {ranks.rbegin(), ranks.rend()}, mesh.shape());
-  return entry->second;
+  return kept_mesh("turned " + std::to_string(mesh.size()), [&] {
+    const auto& ranks = mesh.layout().ranks();
+    return DeviceMesh::from_ranks(MPI_COMM_WORLD, {ranks.rbegin(), ranks.rend()}, mesh.shape());
+  });
 }
 
 std::vector<Case> mesh_cases() {

@@ -46,54 +46,74 @@ class Case(unittest.TestCase):
         self.assertIn("Tessera 0.1.0: right\n", text)
         return result.stdout
 
-
-class Installed(Case):
-    def installed(self):
+    def installed(self, build):
         """Moved after it was installed: nothing in it may know where it was."""
-        self.succeed(given["cmake"], "--install", given["build"], "--prefix", str(self.folder / "first"))
-        shutil.move(self.folder / "first", self.folder / "moved")
-        return self.folder / "moved"
+        self.succeed(given["cmake"], "--install", str(build), "--prefix", str(self.folder / "first"))
+        return shutil.move(self.folder / "first", self.folder / "moved")
 
-    def test_is_found_and_runs(self):
-        prefix = self.installed()
+    def check_installed(self, prefix):
         text = self.build_and_run(f"-DCMAKE_PREFIX_PATH={prefix}")
         self.assertRegex(text, r"Found tessera \d+\.\d+\.\d+: Kokkos devices \w+, built by \w+ \S+")
         for file in prefix.rglob("*.cmake"):
-            for path in (given["source"], str(self.folder / "first")):
+            for path in (given["source"], str(self.folder)):
                 self.assertNotIn(path, file.read_text(), file)
         self.assertRegex(self.succeed(str(prefix / "bin/tessera"), "--version"), r"^tessera \d+\.\d+\.\d+\n$")
+
+
+class Installed(Case):
+    def setUp(self):
+        super().setUp()
+        self.prefix = self.installed(given["build"])
+
+    def test_is_found_and_runs(self):
+        self.check_installed(self.prefix)
 
     def test_clang_builds_on_top_of_it_without_warnings(self):
         clang = next((name for name in ("clang++", "clang++-14") if shutil.which(name)), None)
         if clang is None:
             self.skipTest("no clang++ here")
-        self.build_and_run(f"-DCMAKE_PREFIX_PATH={self.installed()}", compiler=clang)
+        self.build_and_run(f"-DCMAKE_PREFIX_PATH={self.prefix}", compiler=clang)
 
     def test_other_major_version_is_not_taken(self):
-        prefix = self.installed()
         (self.folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.23)\nproject(later LANGUAGES CXX)\nfind_package(tessera 1.0 REQUIRED)\n"
         )
-        result = self.configure(str(self.folder), f"-DCMAKE_PREFIX_PATH={prefix}")
+        result = self.configure(str(self.folder), f"-DCMAKE_PREFIX_PATH={self.prefix}")
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("requested version \"1.0\"", result.stdout)
 
     def test_kokkos_with_other_devices_is_named(self):
-        prefix = self.installed()
         kokkos = self.folder / "kokkos"
         kokkos.mkdir()
         (kokkos / "KokkosConfig.cmake").write_text("set(Kokkos_FOUND TRUE)\nset(Kokkos_DEVICES SERIAL)\n")
         (kokkos / "KokkosConfigVersion.cmake").write_text("set(PACKAGE_VERSION 5.9)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n")
         consumer = str(pathlib.Path(given["source"]) / "unit_tests/install/consumer")
-        result = self.configure(consumer, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DKokkos_DIR={kokkos}")
+        result = self.configure(consumer, f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DKokkos_DIR={kokkos}")
         self.assertNotEqual(result.returncode, 0)
         self.assertRegex(" ".join(result.stdout.split()), r"tessera was built for a Kokkos with \w+, .* has SERIAL")
 
+    def test_other_mpi_is_named(self):
+        wrappers = {name: shutil.which(f"mpicxx.{name}") for name in ("mpich", "openmpi")}
+        if None in wrappers.values():
+            self.skipTest("one MPI only")
+        said = []
+        for wrapper in wrappers.values():
+            result = self.configure(f"{given['source']}/unit_tests/install/consumer", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                                    f"-DMPI_CXX_COMPILER={wrapper}")
+            said.append(" ".join(result.stdout.split()))
+            shutil.rmtree(self.folder / "consumer")
+        refused = r"tessera was built with the MPI (\w+), the one found \(\S+\) is (?!\1)\w+; set MPI_CXX_COMPILER"
+        self.assertEqual(len([text for text in said if re.search(refused, text)]), 1, said)
+
 
 class FromSource(Case):
-    def test_by_add_subdirectory_and_by_fetch_content(self):
+    def test_by_add_subdirectory_and_by_fetch_content_and_installed_as_shared_library(self):
         for how in ("add_subdirectory", "FetchContent"):
-            self.build_and_run(f"-DCONSUMES={how}", f"-DTESSERA_SOURCE_DIR={given['source']}")
+            self.build_and_run(f"-DCONSUMES={how}", f"-DTESSERA_SOURCE_DIR={given['source']}", "-DTESSERA_INSTALL=ON",
+                               "-DTESSERA_BUILD_TOOLS=ON", "-DBUILD_SHARED_LIBS=ON")
+        prefix = self.installed(self.folder / "consumer")
+        shutil.rmtree(self.folder / "consumer")
+        self.check_installed(prefix)
 
 
 class OtherCompiler(Case):

@@ -72,12 +72,11 @@ void make_known(const std::vector<DeviceMesh>& meshes) {
 
 std::vector<DeviceMesh> some_meshes() {
   const int n = world_size();
-  static const auto duplicate = [] {
-    MPI_Comm result;
-    MPI_Comm_dup(MPI_COMM_WORLD, &result);
-    return result;
-  }();
-  static const auto other = init_device_mesh(duplicate, {n}, {"other"});
+  const auto other = kept_mesh("of a duplicate", [&] {
+    MPI_Comm duplicate;
+    MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+    return init_device_mesh(duplicate, {n}, {"other"});
+  });
   auto result = meshes_of({{n}, {2}, {n, 1}, {2, n / 2}});
   const auto grid = result.back();
   result.push_back(grid.sub(0));

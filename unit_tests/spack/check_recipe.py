@@ -23,7 +23,6 @@ PACKAGES = {
     "Kokkos": "kokkos",
     "MPI": "mpi",
     "Python3": "python",
-    "Random123": "random123",
     "benchmark": "benchmark",
     "fmt": "fmt",
     "nlohmann_json": "nlohmann-json",
@@ -96,7 +95,7 @@ class Recipe(unittest.TestCase):
                         self.assertIn(f"{PACKAGES[name]}@{version}:", known)
                     else:
                         self.assertIn(PACKAGES[name], [re.split("[@+~ ]", spec)[0] for spec in known])
-        self.assertLessEqual({"kokkos", "mpi", "fmt", "random123", "googletest", "cli11"}, found)
+        self.assertLessEqual({"kokkos", "mpi", "fmt", "googletest", "cli11"}, found)
 
     def test_sets_each_option_of_what_to_build(self):
         options = set(re.findall(r"option\((TESSERA_BUILD_\w+)", cmake_text()))

@@ -6,9 +6,9 @@
 #include <map>
 #include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include <Kokkos_Core.hpp>
 #include <mpi.h>
 
 #include <tessera/mesh/device_mesh.hpp>
@@ -27,15 +27,25 @@ inline int world_rank() {
   return rank;
 }
 
-/// The mesh of the first ranks of MPI_COMM_WORLD, made once per shape and names; a null handle
-/// where there are not enough of them.
+/// The mesh that `make` returns, made once per name. It is let go of before Kokkos ends: Views that
+/// its plans keep could not be freed later.
+inline DeviceMesh kept_mesh(const std::string& name, const std::function<DeviceMesh()>& make) {
+  static std::map<std::string, DeviceMesh> meshes;
+  if (meshes.empty()) Kokkos::push_finalize_hook([] { meshes.clear(); });
+  const auto [entry, is_new] = meshes.try_emplace(name);
+  if (is_new) entry->second = make();
+  return entry->second;
+}
+
+/// The mesh of the first ranks of MPI_COMM_WORLD, kept per shape and names; a null handle where
+/// there are not enough of them.
 inline DeviceMesh mesh_of(const std::vector<int>& shape,
                           const std::vector<std::string>& names = {}) {
-  static std::map<std::pair<std::vector<int>, std::vector<std::string>>, DeviceMesh> meshes;
   if (std::accumulate(shape.begin(), shape.end(), 1, std::multiplies<>()) > world_size()) return {};
-  const auto [entry, is_new] = meshes.try_emplace({shape, names});
-  if (is_new) entry->second = init_device_mesh(MPI_COMM_WORLD, shape, names);
-  return entry->second;
+  std::string name;
+  for (const int size : shape) name += std::to_string(size) + ' ';
+  for (const auto& dim : names) name += dim + ' ';
+  return kept_mesh(name, [&] { return init_device_mesh(MPI_COMM_WORLD, shape, names); });
 }
 
 /// Those of these meshes for which there are enough ranks.

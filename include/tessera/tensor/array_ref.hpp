@@ -24,13 +24,29 @@ requires(sizeof(T) == 2 &&
     element_kind<T> = std::is_same_v<T, Kokkos::Experimental::half_t> ? ElementKind::float16
                                                                       : ElementKind::bfloat16;
 
-/// Whether the host can read a piece of memory.
+/// Whether the host works on a piece of memory, or a device.
 enum class MemorySpace : std::uint8_t { host, device };
 
+namespace detail {
+
+/// Kokkos was built for a device; otherwise there is no device memory and no kernel is compiled for
+/// it.
+inline constexpr bool has_device =
+    !std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>;
+
+template <class Space>
+inline constexpr bool is_devices_own =
+    has_device&& std::is_same_v<Space, Kokkos::DefaultExecutionSpace::memory_space>;
+
+}  // namespace detail
+
+/// The host works on all memory that it can read but the device's own, which it reaches too where
+/// the two share one memory.
 template <class Space>
 inline constexpr MemorySpace memory_space =
-    Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
-                               typename Space::memory_space>::accessible
+    !detail::is_devices_own<typename Space::memory_space> &&
+            Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
+                                       typename Space::memory_space>::accessible
         ? MemorySpace::host
         : MemorySpace::device;
 

@@ -117,7 +117,10 @@ DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh
     fill.shape[d] = result.local_shape()[d];
   }
   const auto size = static_cast<std::int64_t>(view.size());
-  const auto instance = execution.instance<memory_space<V>>();
+  constexpr bool is_for_device =
+      has_device && std::is_same_v<typename V::execution_space, Kokkos::DefaultExecutionSpace>;
+  const auto instance =
+      execution.instance < is_for_device ? MemorySpace::device : MemorySpace::host > ();
   using Policy =
       Kokkos::RangePolicy<std::remove_const_t<decltype(instance)>, Kokkos::IndexType<std::int64_t>>;
   if (mesh.coordinate() && size > 0)
@@ -269,8 +272,8 @@ DTensor<V> randn(const E& exec, const Placements& placements, const Extents& sha
                                 detail::Distribution::normal, random, "randn");
 }
 
-/// Element at each global index: function(Kokkos::Array<std::int64_t, V::rank()>), called on the
-/// default execution space that reaches V's memory, so it must be callable there.
+/// Element at each global index: function(Kokkos::Array<std::int64_t, V::rank()>), called on V's
+/// execution space.
 ///
 /// Example: from_function<V>(mesh, {Shard(0)}, {4, 3},
 ///              KOKKOS_LAMBDA(Kokkos::Array<std::int64_t, 2> i) { return 3.0 * i[0] + i[1]; });

@@ -20,6 +20,9 @@ namespace tessera::detail {
 /// freed.
 Peers peers_of(const Group& group, ElementType type);
 
+/// Device memory is read or written here.
+bool uses_device(std::span<const BoundPlan> plans);
+
 /// One execution on this rank of the mesh `group`, of one plan or of several with steps of the same
 /// kinds: phase by phase, by messages and through the window of the node, so that it can rest while
 /// other ranks have not come so far.

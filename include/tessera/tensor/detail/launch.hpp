@@ -16,26 +16,8 @@ namespace tessera::detail {
 /// Work on fewer bytes of host memory runs at once on the calling thread.
 inline constexpr std::int64_t serial_bytes = 16 * 1024;
 
-/// Kokkos was built for a device; otherwise there is no device memory and no kernel is compiled for
-/// it.
-inline constexpr bool has_device =
-    !std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>;
-
 constexpr bool is_on_device(MemorySpace space) {
   return has_device && space == MemorySpace::device;
-}
-
-/// Waits for what the device may do to host memory.
-inline void finish_device([[maybe_unused]] const Execution& execution) {
-  if constexpr (has_device)
-    execution.instance<MemorySpace::device>().fence("tessera::detail: before work on host memory");
-}
-
-/// The instance for kernels on host memory, once the device has finished what it may do to that
-/// memory.
-inline Kokkos::DefaultHostExecutionSpace host_instance(const Execution& execution) {
-  finish_device(execution);
-  return execution.instance<MemorySpace::host>();
 }
 
 template <class Space>
@@ -50,13 +32,6 @@ inline void finish_host(const Execution& execution) {
     execution.instance<MemorySpace::host>().fence("tessera::detail: before the host goes on");
 }
 
-/// Before work on host memory by the calling thread: what a device may do to that memory, and
-/// kernels on the host, are done.
-inline void begin_on_host(const Execution& execution) {
-  finish_device(execution);
-  finish_host(execution);
-}
-
 /// Whether work on so many bytes of host memory is for all threads. Where those of all ranks
 /// outnumber the cores, each of them would wait at the end of a kernel for one that has none.
 inline bool is_for_threads(const Execution& execution, std::int64_t bytes) {
@@ -65,16 +40,18 @@ inline bool is_for_threads(const Execution& execution, std::int64_t bytes) {
   return threads > 1 && threads <= cores_per_rank;
 }
 
-/// functor(i) for all i in [0, items), on host memory of `bytes` bytes.
+/// functor(i) for all i in [0, items), on host memory of `bytes` bytes. What a device does to that
+/// memory must be done before.
 template <class Functor>
 void launch_on_host(const Execution& execution, const char* label, std::int64_t items,
                     std::int64_t bytes, const Functor& functor) {
   if (items > 1 && is_for_threads(execution, bytes)) {
-    Kokkos::parallel_for(
-        label, LaunchPolicy<Kokkos::DefaultHostExecutionSpace>(host_instance(execution), 0, items),
-        functor);
+    Kokkos::parallel_for(label,
+                         LaunchPolicy<Kokkos::DefaultHostExecutionSpace>(
+                             execution.instance<MemorySpace::host>(), 0, items),
+                         functor);
   } else {
-    begin_on_host(execution);
+    finish_host(execution);
     for (std::int64_t i = 0; i < items; ++i) functor(i);
   }
 }

@@ -57,7 +57,6 @@ class Tessera(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("mpi@3.1:")
     depends_on("kokkos@5:")
     depends_on("fmt")
-    depends_on("random123")
 
     for backend in ("serial", "openmp"):
         depends_on(f"kokkos+{backend}", when=f"+{backend}")

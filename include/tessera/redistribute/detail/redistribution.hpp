@@ -1,0 +1,337 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <tessera/redistribute/detail/recycler.hpp>
+#include <tessera/redistribute/pending.hpp>
+#include <tessera/redistribute/redistributor.hpp>
+#include <tessera/tensor/dtensor.hpp>
+
+// What is behind the overloads of redistribute() and those like it.
+namespace tessera::detail {
+
+template <class Out, class V>
+using RedistributedView =
+    typename std::conditional_t<std::is_void_v<Out>, std::type_identity<AllocatableView<V>>,
+                                std::type_identity<Out>>::type;
+
+/// `options` for Views of these types.
+template <class Source, class Destination>
+RedistributeOptions options_for(RedistributeOptions options) {
+  constexpr bool are_left = std::is_same_v<typename Source::array_layout, Kokkos::LayoutLeft> &&
+                            std::is_same_v<typename Destination::array_layout, Kokkos::LayoutLeft>;
+  if (are_left) options.wire_order = WireOrder::first_dim_fastest;
+  options.donate_source = false;
+  return options;
+}
+
+/// The plan for pieces of these types, as a call that the ranks agree on here. Collective over the
+/// meshes.
+template <class Source, class Destination>
+Redistributor agreed_redistributor(Operation& operation, const Meshes& meshes,
+                                   const DTensorSpec& source, const DTensorSpec& target,
+                                   const RedistributeOptions& options) {
+  constexpr auto type = element_type<typename Destination::value_type>();
+  const auto adapted = options_for<Source, Destination>(options);
+  const RedistributeCall call{operation.name(), source, target, type, adapted.wire_order};
+  return agreed_redistributor(operation, call, meshes, adapted);
+}
+
+/// Where the result of a plan goes: into the memory of its last one if nobody holds that any more,
+/// else into fresh memory. With an instance always into fresh memory: kernels on it may still use
+/// what nobody holds.
+template <class Result>
+DTensor<Result> result_tensor(const Execution& execution, const DeviceMesh& mesh,
+                              const DTensorSpec& target, const Redistributor& redistributor) {
+  constexpr auto label = "tessera::redistribute";
+  if (execution.is_given()) return allocate_dtensor<Result>(mesh, target, label);
+  auto& recycled = recycler(mesh);
+  const auto shape = local_piece(mesh, target).shape;
+  if (const auto* view = recycled.find<Result>(redistributor.identity(), shape))
+    return DTensorAccess::make(*view, mesh, target);
+  auto result = allocate_dtensor<Result>(mesh, target, label);
+  recycled.keep(redistributor.identity(), result.to_local());
+  return result;
+}
+
+/// `target` is a spec, or placements to be completed from the tensor's spec.
+inline const DTensorSpec& target_spec(const DTensorSpec&, const DTensorSpec& target, const char*) {
+  return target;
+}
+inline DTensorSpec target_spec(const DTensorSpec& spec, const Placements& target,
+                               const char* function) {
+  return with_placements(spec, target, function);
+}
+
+/// The same, or the memory of a source that is donated.
+template <class Result, class V>
+DTensor<Result> result_tensor(const Execution& execution, const DTensor<V>& source,
+                              const DTensorSpec& target, const Redistributor& redistributor,
+                              const RedistributeOptions& options) {
+  const auto& mesh = source.device_mesh();
+  if constexpr (std::is_same_v<Result, V>)
+    if (options.donate_source && redistributor.can_run_in_place())
+      return DTensorAccess::make(source.to_local(), mesh, target);
+  return result_tensor<Result>(execution, mesh, target, redistributor);
+}
+
+/// A redistribution before it runs.
+template <class Result>
+struct Redistribution {
+  DTensor<Result> result;
+  std::optional<Redistributor> redistributor;  ///< none where nothing moves
+};
+
+/// Agrees on it.
+template <class Out, class V>
+auto prepare_redistribution(Operation& operation, const Execution& execution,
+                            const DTensor<V>& tensor, const DTensorSpec& target,
+                            const RedistributeOptions& options) {
+  using Result = RedistributedView<Out, V>;
+  using Value = typename Result::value_type;
+  static_assert(std::is_same_v<Value, std::remove_const_t<typename V::value_type>>,
+                "redistribute moves elements as they are: expected the same element type");
+  const auto* function = operation.name();
+  require_representable<Result>(target, function);
+  const auto& mesh = tensor.device_mesh();
+  require<MeshMismatch>(target.layout() == mesh.layout(), [&] {
+    return std::string(function) + ": expected a spec on the tensor's mesh " + to_string(mesh) +
+           ", got one on mesh " + to_string(target.layout());
+  });
+  if constexpr (std::is_same_v<Result, V>)
+    if (target == tensor.spec()) {
+      constexpr auto type = element_type<Value>();
+      const RedistributeCall call{function, tensor.spec(), target, type};
+      operation.agree(plan_hash(tensor.spec(), target, type, options), call);
+      finish(execution, function);
+      return Redistribution<Result>{tensor, {}};
+    }
+  if (!mesh.coordinate())
+    return Redistribution<Result>{allocate_dtensor<Result>(mesh, target, "tessera::redistribute"),
+                                  {}};
+  auto redistributor =
+      agreed_redistributor<V, Result>(operation, mesh, tensor.spec(), target, options);
+  auto result = result_tensor<Result>(execution, tensor, target, redistributor, options);
+  return Redistribution<Result>{std::move(result), std::move(redistributor)};
+}
+
+/// What ranks that call a redistribution from one mesh to another know alike before it.
+struct AcrossCall {
+  const char* function;
+  const Meshes& meshes;
+  const RedistributeOptions& options;
+  ElementType type;
+  std::size_t tensor_dims;
+  std::uint64_t source_hash = 0;  ///< where all ranks know it
+  std::uint64_t target_hash = 0;
+  std::string target = {};  ///< in words
+
+  std::string operator()() const;
+  std::uint64_t hash() const;
+};
+/// `source`: of the tensor, as far as this rank knows it.
+AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
+                       const Placements& target, ElementType type,
+                       const RedistributeOptions& options);
+AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
+                       const DTensorSpec& target, ElementType type,
+                       const RedistributeOptions& options);
+
+/// The source's spec on all ranks of both meshes: `mine` on those of the source. Collective over
+/// both. Errors: InvalidArgument where it differs between ranks of the source.
+DTensorSpec source_spec(const Meshes& meshes, const DTensorSpec& mine, const char* function);
+
+/// `target` on another mesh, completed from the tensor's spec.
+DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const DTensorSpec& target,
+                    const char* function);
+DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const Placements& target,
+                    const char* function);
+
+/// The same to another mesh.
+template <class Out, class V, class Target>
+auto prepare_redistribution(Operation& operation, const Execution& execution,
+                            const DTensor<V>& tensor, const DeviceMesh& mesh, const Target& target,
+                            const RedistributeOptions& options) {
+  using Result = RedistributedView<Out, V>;
+  constexpr auto type = element_type<typename Result::value_type>();
+  static_assert(
+      std::is_same_v<typename Result::value_type, std::remove_const_t<typename V::value_type>>,
+      "redistribute moves elements as they are: expected the same element type");
+  const auto* function = operation.name();
+  const Meshes meshes(tensor.device_mesh(), mesh);
+  if (calls_of(meshes) == nullptr) {
+    auto spec = spec_on(mesh, tensor.spec(), target, function);
+    return Redistribution<Result>{DTensorAccess::make(Result(), mesh, std::move(spec)), {}};
+  }
+  const auto adapted = options_for<V, Result>(options);
+  const auto call = across_call(function, meshes, tensor.spec(), target, type, adapted);
+  operation.agree(call.hash(), call);
+  const auto source = source_spec(meshes, tensor.spec(), function);
+  const auto spec = spec_on(mesh, source, target, function);
+  require_representable<Result>(spec, function);
+  auto redistributor =
+      cached_redistributor(meshes, source, spec, type, options_for<V, Result>(options), function);
+  auto result = result_tensor<Result>(execution, mesh, spec, redistributor);
+  return Redistribution<Result>{std::move(result), std::move(redistributor)};
+}
+
+template <class Result, class V>
+void run(const Redistribution<Result>& redistribution, const Execution& execution,
+         const DTensor<V>& tensor) {
+  if (redistribution.redistributor)
+    redistribution.redistributor->run(execution, array_ref(tensor.to_local()),
+                                      array_ref(redistribution.result.to_local()),
+                                      "tessera::redistribute");
+}
+
+template <class Out, class V>
+auto redistribute(Operation& operation, const Execution& execution, const DTensor<V>& tensor,
+                  const DTensorSpec& target, const RedistributeOptions& options) {
+  const auto ready = prepare_redistribution<Out>(operation, execution, tensor, target, options);
+  run(ready, execution, tensor);
+  return ready.result;
+}
+
+template <class Out, class V, class Target>
+auto redistribute(const Execution& execution, const DTensor<V>& tensor, const Target& target,
+                  const RedistributeOptions& options, FunctionName function) {
+  return collectively(tensor.device_mesh().calls(), function, [&](Operation& operation) {
+    const auto& spec = target_spec(tensor.spec(), target, operation.name());
+    return detail::redistribute<Out>(operation, execution, tensor, spec, options);
+  });
+}
+
+/// Errors, on this rank: InvalidArgument for a tensor without a mesh, MeshMismatch for meshes of two
+/// communicators.
+void require_pair(const DeviceMesh& source, const DeviceMesh& target, const char* function);
+
+template <class Out, class V, class Target>
+auto redistribute(const Execution& execution, const DTensor<V>& tensor, const DeviceMesh& mesh,
+                  const Target& target, const RedistributeOptions& options) {
+  constexpr FunctionName function = "redistribute";
+  require_pair(tensor.device_mesh(), mesh, function.text);
+  if (tensor.device_mesh() == mesh)
+    return detail::redistribute<Out>(execution, tensor, target, options, function);
+  auto* const calls = calls_of({tensor.device_mesh(), mesh});
+  return collectively(calls, function, [&](Operation& operation) {
+    const auto ready =
+        prepare_redistribution<Out>(operation, execution, tensor, mesh, target, options);
+    run(ready, execution, tensor);
+    return ready.result;
+  });
+}
+
+/// The same in the background; prepare(operation) is as above.
+template <class V, class Prepare>
+auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
+                          const Meshes& meshes, const Prepare& prepare) {
+  using Ready = std::invoke_result_t<const Prepare&, Operation&>;
+  constexpr FunctionName function = "redistribute_async";
+  auto call = std::make_unique<PendingCall>(meshes.source, calls_of(meshes), function);
+  decltype(Ready::result) result;
+  call->start([&](Operation& operation) {
+    auto ready = prepare(operation);
+    result = ready.result;
+    std::optional<PendingCall::Work> work;
+    if (ready.redistributor)
+      work = PendingCall::Work{std::move(*ready.redistributor), execution,
+                               array_ref(tensor.to_local()), array_ref(result.to_local()),
+                               "tessera::redistribute"};
+    return work;
+  });
+  return Pending<decltype(Ready::result)>(std::move(call), tensor, result);
+}
+
+template <class Out, class V, class Target>
+auto redistribute_async(const Execution& execution, const DTensor<V>& tensor, const Target& target,
+                        const RedistributeOptions& options) {
+  return start_redistribution(execution, tensor, tensor.device_mesh(), [&](Operation& operation) {
+    const auto& spec = target_spec(tensor.spec(), target, operation.name());
+    return prepare_redistribution<Out>(operation, execution, tensor, spec, options);
+  });
+}
+
+template <class Out, class V, class Target>
+auto redistribute_async(const Execution& execution, const DTensor<V>& tensor,
+                        const DeviceMesh& mesh, const Target& target,
+                        const RedistributeOptions& options) {
+  require_pair(tensor.device_mesh(), mesh, "redistribute_async");
+  if (tensor.device_mesh() == mesh)
+    return redistribute_async<Out>(execution, tensor, target, options);
+  return start_redistribution(
+      execution, tensor, Meshes(tensor.device_mesh(), mesh), [&](Operation& operation) {
+        return prepare_redistribution<Out>(operation, execution, tensor, mesh, target, options);
+      });
+}
+
+template <class V, class W>
+void redistribute_into(const Execution& execution, const DTensor<W>& destination,
+                       const DTensor<V>& tensor, const RedistributeOptions& options) {
+  static_assert(!std::is_const_v<typename W::value_type>,
+                "expected a destination that can be written");
+  static_assert(std::is_same_v<typename W::value_type, std::remove_const_t<typename V::value_type>>,
+                "redistribute moves elements as they are: expected the same element type");
+  const auto& mesh = tensor.device_mesh();
+  collectively(mesh.calls(), "redistribute_into", [&](Operation& operation) {
+    require<MeshMismatch>(destination.device_mesh() == mesh, [&] {
+      return "redistribute_into: expected a destination on the source's mesh " + to_string(mesh) +
+             ", got mesh " + to_string(destination.device_mesh());
+    });
+    if (!mesh.coordinate()) return;
+    agreed_redistributor<V, W>(operation, mesh, tensor.spec(), destination.spec(), options)
+        .run(execution, array_ref(tensor.to_local()), array_ref(destination.to_local()),
+             "tessera::redistribute");
+  });
+}
+
+/// Placements with every Partial turned into Replicate.
+Placements reduced_placements(const Placements& placements);
+Placements all_replicate(const DeviceMesh& mesh);
+/// The spec in which mesh rank `owner` holds the whole tensor and the others nothing. Expects at
+/// least one tensor dim.
+DTensorSpec whole_on(const MeshLayout& layout, const Extents& shape, int owner);
+void require_mesh_rank(const DeviceMesh& mesh, int mesh_rank, const char* function);
+
+template <class V>
+auto gather_to(const Execution& execution, const DTensor<V>& tensor, int mesh_rank) {
+  using Result = AllocatableView<V>;
+  const auto& mesh = tensor.device_mesh();
+  return collectively(mesh.calls(), "gather_to", [&](Operation& operation) {
+    require_mesh_rank(mesh, mesh_rank, "gather_to");
+    constexpr bool is_static = V::rank() == 0 || V::rank_dynamic() == 0;
+    if constexpr (is_static) {
+      const auto target = with_placements(tensor.spec(), all_replicate(mesh), "gather_to");
+      const auto whole = detail::redistribute<void>(operation, execution, tensor, target, {});
+      return mesh.rank() == mesh_rank ? Result(whole.to_local()) : Result();
+    } else {
+      const auto target = whole_on(mesh.layout(), tensor.shape(), mesh_rank);
+      Result result;
+      if (mesh.rank() == mesh_rank) result = allocate<Result>(tensor.shape(), "tessera::gather_to");
+      if (mesh.coordinate())
+        agreed_redistributor<V, Result>(operation, mesh, tensor.spec(), target, {})
+            .run(execution, array_ref(tensor.to_local()), array_ref(result), "tessera::gather_to");
+      return result;
+    }
+  });
+}
+
+template <class V>
+auto reduce_partial(const Execution& execution, const DTensor<V>& tensor) {
+  return detail::redistribute<void>(execution, tensor, reduced_placements(tensor.placements()), {},
+                                    "reduce_partial");
+}
+
+template <class V>
+auto full_tensor(const Execution& execution, const DTensor<V>& tensor) {
+  return detail::redistribute<void>(execution, tensor, all_replicate(tensor.device_mesh()), {},
+                                    "full_tensor")
+      .to_local();
+}
+
+}  // namespace tessera::detail
