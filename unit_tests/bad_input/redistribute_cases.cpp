@@ -29,21 +29,21 @@ const std::vector<WrongPlacements> wrong_placements{
 /// Each function that takes placements, with each wrong list.
 std::vector<Case> placement_cases() {
   std::vector<Case> cases;
-  for (const auto& [wrong, placements, text] : wrong_placements) {
+  for (const auto& wrong : wrong_placements) {
+    const auto& p = wrong.placements;
     const auto add = [&](const std::string& function, Call call) {
-      cases.push_back({std::string(wrong) + "_in_" + function, invalid_argument, text, call});
+      cases.push_back(
+          {std::string(wrong.name) + "_in_" + function, invalid_argument, wrong.text, call});
     };
-    add("redistribute", [p = placements](const Given& s) { redistribute(s.tensor, p); });
+    add("redistribute", [p](const Given& s) { redistribute(s.tensor, p); });
     add("redistribute_to_another_layout",
-        [p = placements](const Given& s) { redistribute<LeftMatrix>(s.tensor, p); });
-    add("redistribute_on_an_instance", [p = placements](const Given& s) {
-      redistribute(Kokkos::DefaultHostExecutionSpace(), s.tensor, p);
-    });
+        [p](const Given& s) { redistribute<LeftMatrix>(s.tensor, p); });
+    add("redistribute_on_an_instance",
+        [p](const Given& s) { redistribute(Kokkos::DefaultHostExecutionSpace(), s.tensor, p); });
     add("distribute_tensor",
-        [p = placements](const Given& s) { distribute_tensor(Matrix("view", 16, 24), s.mesh, p); });
-    add("from_local",
-        [p = placements](const Given& s) { from_local(s.tensor.to_local(), s.mesh, p); });
-    add("local_map", [p = placements](const Given& s) {
+        [p](const Given& s) { distribute_tensor(Matrix("view", 16, 24), s.mesh, p); });
+    add("from_local", [p](const Given& s) { from_local(s.tensor.to_local(), s.mesh, p); });
+    add("local_map", [p](const Given& s) {
       local_map([](const Matrix& m) { return m; }, like_input(0), {p},
                 {.redistribute_inputs = true})(s.tensor);
     });
