@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Where several MPIs are installed side by side, as on Debian, TESSERA_MPI (a CMake or an environment variable) takes
-# mpich or openmpi; mpich if it is not set. Elsewhere CMake's FindMPI decides.
+# mpich or openmpi; if it is not set, the one in tessera_default_mpi (in a package: what the library was built with).
+# Elsewhere CMake's FindMPI decides.
 include(CheckCXXSourceCompiles)
 include(CMakePushCheckState)
 
@@ -12,8 +13,14 @@ endif()
 if(NOT TESSERA_MPI AND DEFINED ENV{TESSERA_MPI})
   set(TESSERA_MPI "$ENV{TESSERA_MPI}")
 endif()
+if(NOT TESSERA_MPI AND MPI_CXX_COMPILER MATCHES "mpicxx[.](mpich|openmpi)$")
+  set(TESSERA_MPI "${CMAKE_MATCH_1}")
+endif()
+if(NOT DEFINED tessera_default_mpi)
+  set(tessera_default_mpi mpich)
+endif()
 if(NOT TARGET MPI::MPI_CXX AND NOT MPI_CXX_COMPILER AND NOT MPI_HOME AND NOT DEFINED ENV{MPI_HOME})
-  foreach(name ${TESSERA_MPI} ${tessera_MPI} mpich)
+  foreach(name ${TESSERA_MPI} ${tessera_default_mpi})
     find_program(TESSERA_MPICXX_${name} mpicxx.${name})
     find_program(TESSERA_MPIEXEC_${name} mpiexec.${name})
     mark_as_advanced(TESSERA_MPICXX_${name} TESSERA_MPIEXEC_${name})
@@ -36,8 +43,10 @@ function(tessera_mpi_interface result)
   set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
   set(CMAKE_REQUIRED_QUIET ON)
   set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+  unset(TESSERA_MPI_IS_OPENMPI CACHE)  # another MPI may have been chosen since
+  unset(TESSERA_MPI_IS_MPICH CACHE)
   check_cxx_source_compiles("#include <mpi.h>\n#ifndef OPEN_MPI\n#error\n#endif" TESSERA_MPI_IS_OPENMPI)
-  check_cxx_source_compiles("#include <mpi.h>\nMPI_Comm a{};\nint& b = a;" TESSERA_MPI_IS_MPICH)
+  check_cxx_source_compiles("#include <mpi.h>\ninline int& as_int(MPI_Comm& comm) { return comm; }" TESSERA_MPI_IS_MPICH)
   cmake_pop_check_state()
   set(found other)
   if(TESSERA_MPI_IS_OPENMPI)

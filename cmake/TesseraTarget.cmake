@@ -31,7 +31,8 @@ function(tessera_program name)
 endfunction()
 
 # tessera_mpi_test(<test> <program> RANKS n ... [ARGS ...] [TIMEOUT seconds] [LABELS ...] [PATIENCE seconds]
-# [ENVIRONMENT variable=value ...]): one ctest entry per rank count, with the label `slow` above 4 ranks. Ranks that wait
+# [ENVIRONMENT variable=value ...]): one ctest entry per rank count, with the label `slow` above 4 ranks (other tests
+# that take long have it too). Ranks that wait
 # ask one another after PATIENCE, here sooner than by default: most tests of mistakes are such waits.
 function(tessera_mpi_test name program)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;PATIENCE" "RANKS;ARGS;LABELS;ENVIRONMENT")

@@ -13,7 +13,7 @@ constexpr std::int64_t streaming_bytes = 8 << 20;
 
 /// Of what stays on a rank while it also sends and receives.
 std::int64_t own_chunk_bytes(const ArrayRef& from, const ArrayRef& to) {
-  if (is_on_device(from.space) && is_on_device(to.space)) return to.bytes();  // it goes on alone
+  if (is_on_device(from.space) && is_on_device(to.space)) return to.bytes();  // one kernel
   constexpr std::int64_t usual = 512 << 10;
   // Some rows even of wide matrices: one alone would be written a few bytes per cache line.
   constexpr std::int64_t crosswise = 4 << 20;

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <type_traits>
-
 #include <tessera/tensor/array_ref.hpp>
 
 namespace tessera {
@@ -32,7 +30,7 @@ ArrayRef row_major(std::byte* data, ElementType type, const Extents& shape, Memo
 void Execution::fence(const char* reason) const {
   if (!is_given_) return Kokkos::fence(reason);
   instance<MemorySpace::device>().fence(reason);
-  if constexpr (!std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>)
+  if constexpr (detail::has_device)
     if (host_) host_->fence(reason);
 }
 

@@ -21,7 +21,7 @@ KOKKOS_FUNCTION std::uint32_t high(std::uint64_t value) {
 }
 
 /// Philox4x32-10 of Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC11).
-/// Their Random123 does not compile for HIP.
+/// Written out since Random123 1.14 does not compile for HIP.
 KOKKOS_FUNCTION Words draw(Random random, std::uint64_t index) {
   constexpr int rounds = 10;
   Words words = {low(index), high(index), low(random.stream), high(random.stream)};

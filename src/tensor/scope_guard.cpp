@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
-#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
+#include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/scope_guard.hpp>
 
 namespace tessera {
@@ -14,7 +14,7 @@ namespace tessera {
 namespace {
 
 void choose_device() {
-  if constexpr (!std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>) {
+  if constexpr (detail::has_device) {
     const int devices = Kokkos::num_devices();
     if (devices > 0) {
       const auto device = std::to_string(comm::node_local_rank() % devices);

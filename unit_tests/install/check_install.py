@@ -102,7 +102,7 @@ class Installed(Case):
                                     f"-DMPI_CXX_COMPILER={wrapper}")
             said.append(" ".join(result.stdout.split()))
             shutil.rmtree(self.folder / "consumer")
-        refused = r"tessera was built with the MPI (\w+), the one found \(\S+\) is (?!\1)\w+; set MPI_CXX_COMPILER"
+        refused = r"tessera was built with the MPI (\w+), the one found \(\S+\) is (?!\1)\w+; set MPI_CXX_COMPILER in a fresh"
         self.assertEqual(len([text for text in said if re.search(refused, text)]), 1, said)
 
 

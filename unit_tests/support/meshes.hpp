@@ -32,9 +32,9 @@ inline int world_rank() {
 inline DeviceMesh kept_mesh(const std::string& name, const std::function<DeviceMesh()>& make) {
   static std::map<std::string, DeviceMesh> meshes;
   if (meshes.empty()) Kokkos::push_finalize_hook([] { meshes.clear(); });
-  const auto [entry, is_new] = meshes.try_emplace(name);
-  if (is_new) entry->second = make();
-  return entry->second;
+  auto& mesh = meshes[name];
+  if (mesh.is_null()) mesh = make();
+  return mesh;
 }
 
 /// The mesh of the first ranks of MPI_COMM_WORLD, kept per shape and names; a null handle where

@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include <tessera/redistribute/detail/redistribution.hpp>
+#include <tessera/redistribute/pending.hpp>
+#include <tessera/tensor/dtensor.hpp>
 
 namespace tessera {
 

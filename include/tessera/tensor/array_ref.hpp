@@ -36,12 +36,12 @@ inline constexpr bool has_device =
 
 template <class Space>
 inline constexpr bool is_devices_own =
-    has_device&& std::is_same_v<Space, Kokkos::DefaultExecutionSpace::memory_space>;
+    (has_device && std::is_same_v<Space, Kokkos::DefaultExecutionSpace::memory_space>);
 
 }  // namespace detail
 
-/// The host works on all memory that it can read but the device's own, which it reaches too where
-/// the two share one memory.
+/// device: the default device's own memory, also where the host can read it (unified memory), and
+/// all that the host cannot read. host: the rest, pinned and managed memory too.
 template <class Space>
 inline constexpr MemorySpace memory_space =
     !detail::is_devices_own<typename Space::memory_space> &&

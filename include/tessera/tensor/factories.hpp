@@ -119,8 +119,8 @@ DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh
   const auto size = static_cast<std::int64_t>(view.size());
   constexpr bool is_for_device =
       has_device && std::is_same_v<typename V::execution_space, Kokkos::DefaultExecutionSpace>;
-  const auto instance =
-      execution.instance < is_for_device ? MemorySpace::device : MemorySpace::host > ();
+  constexpr auto where = is_for_device ? MemorySpace::device : MemorySpace::host;
+  const auto instance = execution.instance<where>();
   using Policy =
       Kokkos::RangePolicy<std::remove_const_t<decltype(instance)>, Kokkos::IndexType<std::int64_t>>;
   if (mesh.coordinate() && size > 0)
