@@ -30,10 +30,19 @@ function(tessera_program name)
   tessera_own_target(${name})
 endfunction()
 
+# tessera_mpi_labels(<variable> <ranks> [<label> ...]): of a test under MPI, with `slow` above 4 ranks. Other tests that
+# take long have that label too.
+function(tessera_mpi_labels result ranks)
+  set(labels mpi ${ARGN})
+  if(ranks GREATER 4)
+    list(APPEND labels slow)
+  endif()
+  set(${result} ${labels} PARENT_SCOPE)
+endfunction()
+
 # tessera_mpi_test(<test> <program> RANKS n ... [ARGS ...] [TIMEOUT seconds] [LABELS ...] [PATIENCE seconds]
-# [ENVIRONMENT variable=value ...]): one ctest entry per rank count, with the label `slow` above 4 ranks (other tests
-# that take long have it too). Ranks that wait
-# ask one another after PATIENCE, here sooner than by default: most tests of mistakes are such waits.
+# [ENVIRONMENT variable=value ...]): one ctest entry per rank count. Ranks that wait ask one another after PATIENCE, here
+# sooner than by default: most tests of mistakes are such waits.
 function(tessera_mpi_test name program)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;PATIENCE" "RANKS;ARGS;LABELS;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
@@ -43,10 +52,7 @@ function(tessera_mpi_test name program)
     set(arg_PATIENCE 0.02)
   endif()
   foreach(ranks IN LISTS arg_RANKS)
-    set(labels mpi ${arg_LABELS})
-    if(ranks GREATER 4)
-      list(APPEND labels slow)
-    endif()
+    tessera_mpi_labels(labels ${ranks} ${arg_LABELS})
     add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
                                              $<TARGET_FILE:${program}> ${arg_ARGS})
     set_tests_properties(

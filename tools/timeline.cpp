@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -65,18 +64,19 @@ std::vector<Bar> read_trace(const std::filesystem::path& file) {
   require<IoError>(in.good(), [&] {
     return fmt::format("'{}': expected a file that can be read", file.string());
   });
-  const auto is_right = [](const Bar& bar) { return bar.seconds >= 0; };
-  std::optional<std::vector<Bar>> read;
+  const auto require_trace = [&](bool is_trace) {
+    require<IoError>(is_trace, [&] {
+      return fmt::format("'{}': expected a trace as CommDebugMode::write_chrome_trace writes it",
+                         file.string());
+    });
+  };
+  std::vector<Bar> bars;
   try {
-    read = bars_of(nlohmann::json::parse(in));
+    bars = bars_of(nlohmann::json::parse(in));
   } catch (const nlohmann::json::exception&) {
-    // Said below.
+    require_trace(false);
   }
-  require<IoError>(read && std::ranges::all_of(*read, is_right), [&] {
-    return fmt::format("'{}': expected a trace as CommDebugMode::write_chrome_trace writes it",
-                       file.string());
-  });
-  auto& bars = *read;
+  require_trace(std::ranges::all_of(bars, [](const Bar& bar) { return bar.seconds >= 0; }));
   require<IoError>(!bars.empty(), [&] {
     return fmt::format("'{}': expected a trace with communications, got none", file.string());
   });
