@@ -6,13 +6,18 @@
 find_package(Kokkos 5 REQUIRED)
 set(fits FALSE)
 
+# The language that Kokkos' kernels are compiled as; empty for C++.
+set(tessera_kokkos_language "${Kokkos_COMPILE_LANGUAGE}")
+if(tessera_kokkos_language STREQUAL CXX)
+  set(tessera_kokkos_language "")
+endif()
 get_property(launcher GLOBAL PROPERTY RULE_LAUNCH_COMPILE)
 if(Kokkos_DEVICES MATCHES "CUDA|HIP|SYCL")
   # What compiles kernels: the compiler or wrapper that built Kokkos, its launcher in front of ours, or a language.
   if(CMAKE_CXX_COMPILER STREQUAL Kokkos_CXX_COMPILER
      OR CMAKE_CXX_COMPILER MATCHES "(nvcc_wrapper|hipcc|amdclang[+][+]|icpx)$"
-     OR Kokkos_COMPILE_LANGUAGE
-     OR launcher
+     OR tessera_kokkos_language
+     OR "${launcher};${CMAKE_CXX_COMPILER_LAUNCHER}" MATCHES kokkos_launch_compiler
      OR (CMAKE_CXX_COMPILER_ID STREQUAL Clang AND Kokkos_CXX_COMPILER_ID STREQUAL Clang))
     set(fits TRUE)
   endif()
@@ -31,6 +36,6 @@ if(NOT fits)
       "Tessera is being built by ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} (${CMAKE_CXX_COMPILER}). "
       "Set CMAKE_CXX_COMPILER to ${Kokkos_CXX_COMPILER}, or Kokkos_ROOT to a Kokkos that was built by this compiler.")
 endif()
-if(Kokkos_COMPILE_LANGUAGE)
-  enable_language(${Kokkos_COMPILE_LANGUAGE})
+if(tessera_kokkos_language)
+  enable_language(${tessera_kokkos_language})
 endif()

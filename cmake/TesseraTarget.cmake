@@ -3,9 +3,9 @@
 
 # Warnings and sanitizers for one of Tessera's own targets; never exported.
 function(tessera_own_target target)
-  if(Kokkos_COMPILE_LANGUAGE)
+  if(tessera_kokkos_language)
     get_target_property(sources ${target} SOURCES)
-    set_source_files_properties(${sources} PROPERTIES LANGUAGE ${Kokkos_COMPILE_LANGUAGE})
+    set_source_files_properties(${sources} PROPERTIES LANGUAGE ${tessera_kokkos_language})
   endif()
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX,HIP>:-Wall;-Wextra;-Wno-unknown-pragmas>")
   if(CUDA IN_LIST Kokkos_DEVICES)

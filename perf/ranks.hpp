@@ -16,8 +16,8 @@ class Silent : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>&) override {}
 };
 
-/// Hands the program's arguments to Google Benchmark; only rank 0 may write a file. Whether it knows
-/// them all.
+/// Hands the program's arguments to Google Benchmark; only rank 0 may write a file. Whether it
+/// knows them all.
 inline bool initialize(std::vector<char*> arguments, int rank) {
   std::string no_file = "--benchmark_out=";
   if (rank != 0) arguments.push_back(no_file.data());

@@ -49,8 +49,8 @@ const Record& record_of(const std::vector<Record>& records, int process) {
   return *std::ranges::find(records, process, &Record::process);
 }
 
-/// A process that made no call with this number differs if it has made later ones, or others wait for
-/// it; it may also have written its record earlier.
+/// A process that made no call with this number differs if it has made later ones, or others wait
+/// for it; it may also have written its record earlier.
 bool differ(const std::vector<Side>& sides, std::uint64_t sequence, const Set& set,
             const std::vector<Record>& records) {
   const auto is_absent = [](const Side& side) { return !side.entry; };

@@ -20,8 +20,8 @@ struct Bar {
   std::int64_t bytes_received = 0;
 };
 
-/// The bars of a file of CommDebugMode::write_chrome_trace, as they stand in it; time counts from the
-/// first. Errors: IoError that names the file.
+/// The bars of a file of CommDebugMode::write_chrome_trace, as they stand in it; time counts from
+/// the first. Errors: IoError that names the file.
 std::vector<Bar> read_trace(const std::filesystem::path& file);
 
 /// By rank: communications, bytes, time.

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <tessera/debug/simulate.hpp>
 #include <tessera/tessera.hpp>
 
 #include "../check.hpp"

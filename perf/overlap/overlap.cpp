@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What computing while a redistribution goes on in the background costs, all ranks being remote to
-// one another: the ranks compute as long as the exchange takes, and call test() ten times meanwhile.
-// On ranks of one machine.
+// one another: the ranks compute as long as the exchange takes, and call test() ten times
+// meanwhile. On ranks of one machine.
 #include <algorithm>
 #include <array>
 #include <cstdio>

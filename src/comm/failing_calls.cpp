@@ -218,8 +218,8 @@ void Control::forget(OperationId id) {
   known_to_agree_.erase(id);
 }
 
-/// A call is over on this rank after something was heard. What is known about it is kept only as far
-/// as others may ask.
+/// A call is over on this rank after something was heard. What is known about it is kept only as
+/// far as others may ask.
 void Control::end(Operation& operation) {
   const auto id = operation.id();
   auto& log = *operation.log_;

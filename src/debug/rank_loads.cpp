@@ -110,8 +110,8 @@ bool RankLoads::keeps_its_piece(const Hop& hop, int position) const {
   return have > 0 && fetches(hop, position) && common(hop.from, hop.to, position) == have;
 }
 
-/// Results of phases lie in two buffers by turns, the last one in the target, as does the one before
-/// it that stays where it is.
+/// Results of phases lie in two buffers by turns, the last one in the target, as does the one
+/// before it that stays where it is.
 std::int64_t RankLoads::bytes_between_steps(int position) const {
   std::array<std::int64_t, 2> elements{};
   auto between = hops_.size() - 1;

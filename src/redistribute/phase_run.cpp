@@ -40,8 +40,8 @@ Stores stores_for(const ArrayRef& destination) {
   return is_large ? Stores::streaming : Stores::cached;
 }
 
-/// By distance: sends start with the next higher rank, receives with the next lower one, so that not
-/// all begin with the same peer.
+/// By distance: sends start with the next higher rank, receives with the next lower one, so that
+/// not all begin with the same peer.
 template <class Streams, class Distance>
 void sort_by(Streams begin, Streams end, const Distance& distance) {
   std::ranges::stable_sort(begin, end, {},

@@ -75,8 +75,8 @@ struct Plane {
   }
 };
 
-/// How many columns ahead runs are fetched, all of them for none: those that are some lines long, but
-/// end before the processor has seen a stream in them.
+/// How many columns ahead runs are fetched, all of them for none: those that are some lines long,
+/// but end before the processor has seen a stream in them.
 std::int64_t columns_ahead(const CopyLoop& copy, std::int64_t columns) {
   const bool is_fetched = copy.run >= least_prefetched_run && copy.run <= most_prefetched_run &&
                           copy.bytes() >= least_prefetched_bytes;

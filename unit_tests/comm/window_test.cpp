@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The protocol of the window over plain memory, with threads as ranks where more than one is needed.
+// The protocol of the window over plain memory, with threads as ranks where more than one is
+// needed.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -203,8 +204,8 @@ TEST(Window, small_chunks_stay_in_the_cache) {
   EXPECT_FALSE(writer.streams(1, 256));
 }
 
-/// One rank of a program in which all send numbers to all, again and again; in some rounds all leave
-/// once they have sent what fits, whoever has read it.
+/// One rank of a program in which all send numbers to all, again and again; in some rounds all
+/// leave once they have sent what fits, whoever has read it.
 void exchange_all(Node& node, int ranks, int rank, int rounds, std::vector<std::string>& wrong) {
   for (int round = 0; round < rounds; ++round) {
     Lanes lanes(node.of(rank), 2 * static_cast<std::uint64_t>(round + 1));

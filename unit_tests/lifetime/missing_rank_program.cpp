@@ -97,8 +97,8 @@ void kill_after(int milliseconds) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-/// Calls that move, reduce and gather, until one throws. Another rank may be a call ahead of this one
-/// or behind it, and so has waited longer than the limit when it throws.
+/// Calls that move, reduce and gather, until one throws. Another rank may be a call ahead of this
+/// one or behind it, and so has waited longer than the limit when it throws.
 int survive_kill(DTensor<Matrix>& tensor, bool is_missing, int missing, int milliseconds) {
   const auto mesh = tensor.device_mesh();
   const auto terms =

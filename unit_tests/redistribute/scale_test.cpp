@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plans for machines of 10^3 to 10^5 ranks, 64 on a node, made and counted in this process: what a
-// rank spends on planning, and what travels, directly and by way of the nodes. Prints docs/scale.md's
-// table.
+// rank spends on planning, and what travels, directly and by way of the nodes. Prints
+// docs/scale.md's table.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

@@ -30,6 +30,8 @@ PACKAGES = {
 # The variant that asks for what a folder builds.
 FOLDERS = {"cmake": "", "src": "", "tools": "+tools", "unit_tests": "+tests", "examples": "+tests", "perf": "+tests"}
 BACKENDS = {"serial": True, "openmp": True, "cuda": False, "rocm": False}
+# Options for who works on Tessera, and the MPI of several side by side: MPI_HOME says it.
+NOT_FOR_PACKAGES = {"TESSERA_INSTALL", "TESSERA_WARNINGS_AS_ERRORS", "TESSERA_SANITIZE", "TESSERA_PERF_WITH_PEERS", "TESSERA_MPI"}
 # Variables of CMake itself; MPI_HOME is read in cmake/TesseraMpi.cmake.
 CMAKE_VARIABLES = {"BUILD_SHARED_LIBS", "CMAKE_CXX_COMPILER", "MPI_HOME"}
 
@@ -98,7 +100,8 @@ class Recipe(unittest.TestCase):
         self.assertLessEqual({"kokkos", "mpi", "fmt", "googletest", "cli11"}, found)
 
     def test_sets_each_option_of_what_to_build(self):
-        options = set(re.findall(r"option\((TESSERA_BUILD_\w+)", cmake_text()))
+        texts = [cmake_text(path) for path in cmake_files()]
+        options = set(re.findall(r"(?:option\(|set\()(TESSERA_\w+)(?= \")", "\n".join(texts))) - NOT_FOR_PACKAGES
 
         given = {name for name in arguments_of() if name.startswith("TESSERA_")}
 
@@ -188,6 +191,8 @@ class RealSpack(unittest.TestCase):
         version = subprocess.run(["spack", "--version"], capture_output=True, text=True).stdout
         if version.startswith("0."):
             self.skipTest(f"spack {version.strip()} does not know API v2: the recipe was read with stubs only")
+        if subprocess.run(["spack", "spec", "zlib"], capture_output=True).returncode != 0:
+            self.skipTest("this spack cannot concretize: the recipe was read with stubs only")
 
     def spack(self, *arguments):
         with tempfile.TemporaryDirectory() as scope:

@@ -21,7 +21,8 @@ inline unsigned seed() {
   return text == nullptr ? 20261121U : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
-/// How many cases a random test runs: TESSERA_TEST_CASES, which is then printed, or the usual number.
+/// How many cases a random test runs: TESSERA_TEST_CASES, which is then printed, or the usual
+/// number.
 inline int cases(int usual) {
   const char* text = std::getenv("TESSERA_TEST_CASES");
   if (text == nullptr) return usual;

@@ -167,8 +167,8 @@ class Simulation {
   Mail awaited_;
 };
 
-/// Runs a plan with all its ranks in this process: pieces by mesh rank. Throws where they would wait
-/// for one another forever, or a message has no counterpart.
+/// Runs a plan with all its ranks in this process: pieces by mesh rank. Throws where they would
+/// wait for one another forever, or a message has no counterpart.
 inline void simulate(const RedistributePlan& plan, const std::vector<ArrayRef>& sources,
                      const std::vector<ArrayRef>& destinations, const SimulatedNodes& nodes = {}) {
   Simulation(plan, sources, destinations, nodes).run();

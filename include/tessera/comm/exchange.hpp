@@ -33,9 +33,9 @@ struct Transfer {
 /// Point-to-point messages that belong together: the data movement of one step of a plan, in one or
 /// more phases.
 ///
-/// They carry the tag of the innermost Operation, so that they only match messages of the same call.
-/// Between two ranks, messages match in the order in which they are posted. Sizes are 64-bit; zero
-/// bytes are never sent. Buffers must live until the message is complete or, when an exception
+/// They carry the tag of the innermost Operation, so that they only match messages of the same
+/// call. Between two ranks, messages match in the order in which they are posted. Sizes are 64-bit;
+/// zero bytes are never sent. Buffers must live until the message is complete or, when an exception
 /// passes, until the destructor, which cancels receives and waits until the peers have taken what
 /// was sent to them (for the time limit; 1 s where a rank is taken for dead). One trace event is
 /// emitted at finish().

@@ -7,9 +7,9 @@
 
 namespace tessera {
 
-/// The last collective calls of this process, 256 on each group of ranks, and those that it is in: as
-/// JSON. Each with its number, which equal calls have in common on all ranks, name, arguments where
-/// the ranks have compared them, fingerprint, state, time, bytes, and the code that called.
+/// The last collective calls of this process, 256 on each group of ranks, and those that it is in:
+/// as JSON. Each with its number, which equal calls have in common on all ranks, name, arguments
+/// where the ranks have compared them, fingerprint, state, time, bytes, and the code that called.
 ///
 /// Local: on the thread that makes the calls, between MPI_Init and MPI_Finalize. Always recorded.
 /// `tessera postmortem` compares the records of all ranks and names the first call in which they

@@ -188,8 +188,8 @@ namespace detail {
 /// For common(): the exception that passes is thrown by all ranks.
 void note_common_exception();
 
-/// Runs checks of what all ranks know alike, from messages that each has received in full: what they
-/// throw is thrown by all, who need not ask one another.
+/// Runs checks of what all ranks know alike, from messages that each has received in full: what
+/// they throw is thrown by all, who need not ask one another.
 template <class Check>
 auto common(const Check& check) {
   try {

@@ -17,7 +17,8 @@ struct Progress {
 
 using ProgressObserver = std::function<void(const Progress&)>;
 
-/// Installs `observer` for operations of this thread, and puts the previous one back when destroyed.
+/// Installs `observer` for operations of this thread, and puts the previous one back when
+/// destroyed.
 /// Nests: the innermost one is told. It is told at the end (1) of each operation of at least
 /// `least_bytes`, and before at most every tenth of a second.
 class ProgressScope {

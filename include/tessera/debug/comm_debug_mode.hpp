@@ -51,7 +51,8 @@ class CommDebugMode {
 
   /// Communications that moved data of tensors: steps of plans and functional collectives.
   std::int64_t get_total_counts() const;
-  /// How many of each kind: "redistribute", "collective" (functional), "agreement", "metadata", "io".
+  /// How many of each kind: "redistribute", "collective" (functional), "agreement", "metadata",
+  /// "io".
   std::map<std::string, std::int64_t> get_comm_counts() const;
   /// By region ("solver/gemm"; "" outside), the calls that moved data with their specs, in order.
   std::map<std::string, std::vector<std::string>> get_sharding_info() const;

@@ -12,9 +12,10 @@ namespace tessera {
 /// Who sends what to whom, as an SVG document that needs nothing else: the layouts of source and
 /// target, and for each phase of each step a matrix of bytes, senders by row, receivers by column.
 ///
-/// Ranks are mesh ranks; for a plan from one mesh to another, ranks of the communicator. More than 64 ranks stand in blocks; where asking all for their steps is too much
-/// work, some of each block stand for it, and the picture says so: a plan for 100,000 ranks takes about
-/// a second.
+/// Ranks are mesh ranks; for a plan from one mesh to another, ranks of the communicator. More than
+/// 64 ranks stand in blocks; where asking all for their steps is too much work, some of each block
+/// stand for it, and the picture says so: a plan for 100,000 ranks takes about a second.
+///
 /// Errors: InvalidArgument for a slice as visualize_sharding().
 std::string plan_svg(const RedistributePlan& plan, const SvgOptions& options = {});
 

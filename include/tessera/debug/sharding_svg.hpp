@@ -20,8 +20,8 @@ struct SvgOptions {
 /// each piece, to scale, coloured by the first of the mesh ranks that hold it; replicas and terms
 /// of a Partial are hatched. Tensors of 3 and more dims as slices side by side.
 ///
-/// Labels that have no room are left out; viewers show them under the mouse. Of more pieces than can
-/// be seen the first and the last ones are drawn.
+/// Labels that have no room are left out; viewers show them under the mouse. Of more pieces than
+/// can be seen the first and the last ones are drawn.
 /// Errors: InvalidArgument as visualize_sharding().
 std::string sharding_svg(const DTensorSpec& spec, const SvgOptions& options = {});
 

@@ -23,13 +23,13 @@ struct Simulation {
   bool is_right() const { return mistake.empty(); }
 };
 
-/// Runs a plan on all its ranks in this process, without MPI and Kokkos, and compares what each rank
-/// then holds with what the target spec says.
+/// Runs a plan on all its ranks in this process, without MPI and Kokkos, and compares what each
+/// rank then holds with what the target spec says.
 ///
 /// Elements are 64-bit integers whatever the element type: the global index, or where the source is
 /// Partial, terms that reduce to it. A block that is sent but not received alike, or the other way
-/// round, is a mistake, too. Errors: InvalidArgument for more than 2^26 elements that ranks hold and
-/// combine, or 2^20 messages.
+/// round, is a mistake, too. Errors: InvalidArgument for more than 2^26 elements that ranks hold
+/// and combine, or 2^20 messages.
 Simulation simulate(const RedistributePlan& plan);
 
 }  // namespace tessera

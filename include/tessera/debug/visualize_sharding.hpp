@@ -13,8 +13,8 @@ namespace tessera {
 struct VisualizeOptions {
   int width = 100;      ///< in characters; at least 40 are taken
   bool colour = false;  ///< by rank, for terminals
-  /// Index along all dims but the last two, for tensors of 3 and more: shows the slice there. Empty:
-  /// the first slices.
+  /// Index along all dims but the last two, for tensors of 3 and more: shows the slice there.
+  /// Empty: the first slices.
   std::vector<std::int64_t> slice = {};
 };
 

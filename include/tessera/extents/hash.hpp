@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Mixes `value` into `seed` (splitmix64): not the same as the other way round. The same on every rank
-/// and platform, unlike std::hash.
+/// Mixes `value` into `seed` (splitmix64): not the same as the other way round. The same on every
+/// rank and platform, unlike std::hash.
 constexpr std::uint64_t hash_combine(std::uint64_t seed, std::uint64_t value) {
   std::uint64_t x = seed * 0xd6e8feb86659fd93u + 0x9e3779b97f4a7c15u + value;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

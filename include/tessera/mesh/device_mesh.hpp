@@ -71,14 +71,15 @@ class DeviceMesh {
   /// sub(mesh_dims) as one mesh dim, row-major. Local.
   DeviceMesh flatten(const MeshDims& mesh_dims, std::string dim_name) const;
 
-  /// How the mesh lies on nodes: per mesh dim, blocks of so many coordinates that follow one another
-  /// are on one node; empty where the whole mesh is on one (or has more than 8 dims). Ranks that share
-  /// a node otherwise, as every other rank does, are not seen. Local, the same on every rank.
+  /// How the mesh lies on nodes: per mesh dim, blocks of so many coordinates that follow one
+  /// another are on one node; empty where the whole mesh is on one (or has more than 8 dims). Ranks
+  /// that share a node otherwise, as every other rank does, are not seen. Local, the same on every
+  /// rank.
   ///
   /// Example: ranks 0-7 in a (2, 4) mesh on nodes 0,0,1,1,2,2,3,3: (1, 2).
   const Extents& ranks_per_node() const;
-  /// The ranks of such a block, that of this rank, as a mesh of as many dims; off the mesh the first
-  /// one. Local.
+  /// The ranks of such a block, that of this rank, as a mesh of as many dims; off the mesh the
+  /// first one. Local.
   DeviceMesh on_node() const;
 
   /// The ranks of this mesh as the library's collectives see them. Errors: MpiError once the

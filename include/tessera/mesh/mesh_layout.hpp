@@ -71,9 +71,9 @@ class MeshLayout {
   std::shared_ptr<const Data> data_;
 };
 
-/// Per mesh dim the largest divisor of its size so that blocks of so many coordinates that follow one
-/// another, at whatever coordinates of the other mesh dims, lie on one node. `node`: by rank of the
-/// communicator.
+/// Per mesh dim the largest divisor of its size so that blocks of so many coordinates that follow
+/// one another, at whatever coordinates of the other mesh dims, lie on one node. `node`: by rank of
+/// the communicator.
 std::vector<int> ranks_per_node(const MeshLayout& layout, std::span<const int> node);
 
 /// "(dp=2, tp=4)"; "(2, 4)" without names.

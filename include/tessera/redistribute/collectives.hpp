@@ -14,8 +14,8 @@
 /// Functional collectives on Views, for use inside local_map. Each takes this rank's View and
 /// returns a new one (its type as redistribute's), and is collective over the ranks along
 /// `mesh_dims` (one mesh dim or several, row-major in the order named) through the calling rank.
-/// Each counts as one exchange. With an execution space instance first, work is ordered on it. Off
-/// the mesh: an empty View.
+/// Each is one exchange, on several nodes as many as redistribute's. With an execution space
+/// instance first, work is ordered on it. Off the mesh: an empty View.
 ///
 /// f_async starts the same and returns a Pending; what ranks agree on, and sizes that may differ,
 /// travel when it starts.

@@ -89,8 +89,8 @@ auto distribute_tensor(const Execution& execution, const V& view, const DeviceMe
 
 }  // namespace detail
 
-/// Distributes the data of mesh rank options.src_rank, in one exchange. The View of that rank alone
-/// needs extents.
+/// Distributes the data of mesh rank options.src_rank, in one exchange (on several nodes as
+/// redistribute). The View of that rank alone needs extents.
 ///
 /// With options.each_rank every rank has the whole data and keeps its slice: no communication.
 /// Placements left out: all Replicate. The result has memory of its own, in a View type as

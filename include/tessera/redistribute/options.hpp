@@ -34,13 +34,15 @@ struct RedistributeOptions {
   /// first_dim_fastest whatever is said here.
   WireOrder wire_order = WireOrder::last_dim_fastest;
   /// Most bytes that a rank may need for messages besides source and destination, and as many for
-  /// what lies between several exchanges; what does not fit is sent in turns. 0: 64 MiB and an eighth of the largest piece.
+  /// what lies between several exchanges; what does not fit is sent in turns. 0: 64 MiB and an
+  /// eighth of the largest piece.
   std::int64_t extra_memory = 0;
   /// By default that of calibrate(), if it was called on the mesh.
   CostModel cost_model = {};
   /// How the mesh lies on nodes, see DeviceMesh::ranks_per_node(); empty: all of it on one, or not
-  /// known. For redistribute() and the like the mesh says it; to another mesh it does not count. Where it pays, what several ranks of a node need
-  /// comes to it once, and many small messages between nodes travel as few large ones.
+  /// known. For redistribute() and the like the mesh says it; to another mesh it does not count.
+  /// Where it pays, what several ranks of a node need comes to it once, and many small messages
+  /// between nodes travel as few large ones.
   Extents ranks_per_node = {};
   /// The values of the source are not needed any more: where shapes allow, the result of
   /// redistribute() has the source's memory (all-reduces, and pieces that stay as they are). May

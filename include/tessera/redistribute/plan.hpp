@@ -118,9 +118,11 @@ class RedistributePlan {
 /// layout.
 ///
 /// Partial mesh dims are reduced first, all together; what remains is one direct exchange in which
-/// every rank receives what it needs and does not have, and nothing else. Errors: InvalidArgument
-/// for different shapes, or an op that the element type cannot reduce; MeshMismatch for different
-/// layouts.
+/// every rank receives what it needs and does not have, and nothing else. Where the cost model of
+/// the options says that they cost less: one exchange for each mesh dim, or by way of the nodes.
+///
+/// Errors: InvalidArgument for different shapes, or an op that the element type cannot reduce;
+/// MeshMismatch for different layouts.
 RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
                            const RedistributeOptions& options = {},
                            const char* function = "make_plan");
@@ -129,8 +131,8 @@ RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target,
 /// not.
 ///
 /// Partial mesh dims are reduced on the source's mesh, then every rank of the target's fetches what
-/// it needs and does not have; targets share out the copies of what is replicated. On one mesh it is
-/// make_plan. Errors: InvalidArgument as there.
+/// it needs and does not have; targets share out the copies of what is replicated. On one mesh it
+/// is make_plan. Errors: InvalidArgument as there.
 RedistributePlan make_plan_across(const DTensorSpec& source, const DTensorSpec& target,
                                   ElementType type, const RedistributeOptions& options = {},
                                   const char* function = "make_plan_across");

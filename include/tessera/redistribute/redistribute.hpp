@@ -15,7 +15,8 @@ namespace tessera {
 ///
 /// `target` is a list of placements (boundaries stay where a tensor dim is split by the same mesh
 /// dims in the same order, else the chunk rule) or a spec with boundaries of its own. All
-/// transitions between Shard, Replicate and Partial, even or not, in at most two exchanges.
+/// transitions between Shard, Replicate and Partial, even or not, in at most two exchanges; in more
+/// where those cost less: with many peers, or on several nodes.
 ///
 /// Result:     DTensor<V> with exactly V where V is managed, non-const and LayoutLeft or
 ///             LayoutRight; otherwise const and unmanaged are dropped and LayoutStride becomes
@@ -51,9 +52,9 @@ auto redistribute(const Exec& exec, const DTensor<V>& tensor, const Placements& 
 }
 
 /// The same values on another mesh, which may have other ranks, some or none of the tensor's: the
-/// general form is redistribute<Out>([exec,] tensor, mesh, target, options). On the tensor's own mesh
-/// it is redistribute(tensor, target). `target` is a spec on `mesh`, or placements there, with the
-/// chunk rule.
+/// general form is redistribute<Out>([exec,] tensor, mesh, target, options). On the tensor's own
+/// mesh it is redistribute(tensor, target). `target` is a spec on `mesh`, or placements there, with
+/// the chunk rule.
 ///
 /// A rank that is on `mesh` alone passes the (empty) tensor that it has from the call that made it;
 /// the spec it learns here.
@@ -86,8 +87,8 @@ auto redistribute(const Exec& exec, const DTensor<V>& tensor, const DeviceMesh& 
 }
 
 /// redistribute() in the background: [exec,] tensor, [mesh,] target, options as there. Returns a
-/// `Pending<DTensor<…>>`, see there; with an execution space instance, what Pending::wait() returns is
-/// ordered on it.
+/// `Pending<DTensor<…>>`, see there; with an execution space instance, what Pending::wait() returns
+/// is ordered on it.
 ///
 /// Collective as redistribute: to start, and to wait. To start it to a mesh with other ranks waits
 /// for mesh rank 0 of the source, which tells them the spec. Errors: as redistribute, also from the

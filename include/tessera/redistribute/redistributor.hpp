@@ -46,10 +46,10 @@ class Redistributor {
   /// Moves the piece `source` of the plan's source into the piece `destination` of its target; the
   /// Views do not overlap. Off a mesh, its View has no elements.
   ///
-  /// Collective over the mesh, or both. With an execution space instance work is ordered on it, and the
-  /// caller fences; without one, it is complete on return. Returns at once off the mesh. Errors:
-  /// InvalidArgument, on this rank, for a View that is not this rank's piece or of another element
-  /// type; MpiError.
+  /// Collective over the mesh, or both. With an execution space instance work is ordered on it, and
+  /// the caller fences; without one, it is complete on return. Returns at once off the mesh.
+  /// Errors: InvalidArgument, on this rank, for a View that is not this rank's piece or of another
+  /// element type; MpiError.
   template <class Source, class Destination>
   void execute(const Source& source, const Destination& destination) const {
     static_assert(!std::is_const_v<typename Destination::value_type>,
@@ -112,8 +112,8 @@ struct Pieces {
   ArrayRef destination;
 };
 
-/// Runs several plans on one mesh together, in one exchange where their steps are of the same kinds.
-/// `pieces`: by plan. A part of a call that the ranks have agreed on.
+/// Runs several plans on one mesh together, in one exchange where their steps are of the same
+/// kinds. `pieces`: by plan. A part of a call that the ranks have agreed on.
 void run_together(const Execution& execution, std::span<const Redistributor> redistributors,
                   std::span<const Pieces> pieces, const char* operation);
 

@@ -80,8 +80,8 @@ struct DTensorAccess {
   }
 };
 
-/// `view`, or where it has no elements, an empty View with the extents of this rank's piece. Expects
-/// those extents of a View with elements.
+/// `view`, or where it has no elements, an empty View with the extents of this rank's piece.
+/// Expects those extents of a View with elements.
 template <class V>
 V with_piece_extents(const V& view, const DeviceMesh& mesh, const DTensorSpec& spec) {
   if (view.size() > 0) return view;

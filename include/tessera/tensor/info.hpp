@@ -9,8 +9,8 @@
 namespace tessera {
 
 /// What the library found and decided for this mesh on this rank, in some lines for a log: version,
-/// build, mesh, Kokkos' spaces, MPI, nodes and their window, how device memory goes to MPI and why, and
-/// how calls are compared. Local. What is decided is the same on all ranks.
+/// build, mesh, Kokkos' spaces, MPI, nodes and their window, how device memory goes to MPI and why,
+/// and how calls are compared. Local. What is decided is the same on all ranks.
 ///
 /// Errors: InvalidArgument for no mesh; MpiError once its communicator was freed.
 std::string info(const DeviceMesh& mesh);

@@ -40,7 +40,8 @@ struct CallInWords {
 inline Operation* innermost_call = nullptr;
 
 inline constexpr int nested_bits = 32;
-/// Set in outermost calls, the last of their generation, and in calls on the same group inside them.
+/// Set in outermost calls, the last of their generation, and in calls on the same group inside
+/// them.
 inline constexpr std::uint64_t outermost_bit = std::uint64_t{1} << (nested_bits - 1);
 
 /// Counts the outermost calls on a set of processes and on those around it.
@@ -78,8 +79,9 @@ struct OperationLog {
   bool contains(int rank) const;
   /// `otherwise` if it is not one of those compared.
   CallInWords in_words(std::uint64_t fingerprint, const char* otherwise) const;
-  /// The number of the next call. Calls inside others, of groups around this one, are numbered within
-  /// their outermost one, so that all ranks go on alike after it, however far each has come in it.
+  /// The number of the next call. Calls inside others, of groups around this one, are numbered
+  /// within their outermost one, so that all ranks go on alike after it, however far each has come
+  /// in it.
   std::uint64_t begin(bool is_outermost) {
     const auto first = set.generation << nested_bits;
     begun = is_outermost ? first | outermost_bit : std::max(first, begun) + 1;
@@ -126,8 +128,8 @@ class Control {
   /// The log of a group, made at first use. Local.
   OperationLog& log(std::uint64_t key, std::span<const int> ranks, const std::string& name);
 
-  /// For the flight recorder: all logs; the calls of one that are not over, outermost first; and its
-  /// ranks as numbers that are the same on every communicator.
+  /// For the flight recorder: all logs; the calls of one that are not over, outermost first; and
+  /// its ranks as numbers that are the same on every communicator.
   std::vector<const OperationLog*> logs() const;
   std::vector<RecordedCall> calls_under_way(const OperationLog& log) const;
   std::vector<int> processes_of(const OperationLog& log) const;

@@ -9,8 +9,8 @@
 
 namespace tessera::detail {
 
-/// Posts a nonblocking send, or a receive, of bytes, at most default_message_limit() of them. Returns
-/// MPI's error code.
+/// Posts a nonblocking send, or a receive, of bytes, at most default_message_limit() of them.
+/// Returns MPI's error code.
 int post(MPI_Comm comm, const std::byte* data, std::int64_t bytes, int destination, int tag,
          MPI_Request& request);
 int post(MPI_Comm comm, std::byte* data, std::int64_t bytes, int source, int tag,

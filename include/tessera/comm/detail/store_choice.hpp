@@ -7,20 +7,21 @@
 
 namespace tessera::detail {
 
-/// Whether chunks for one reader (or all messages of one plan) had better be written past the caches,
-/// by what both ways cost of late.
+/// Whether chunks for one reader (or all messages of one plan) had better be written past the
+/// caches, by what both ways cost of late.
 ///
-/// Cores that share a cache hand chunks over fastest through it. Between others, reading what a core
-/// has just written may take three times as long as reading it from memory. Which holds can change
-/// while a program runs, with the cores that it runs on: now and then the other way is tried.
+/// Cores that share a cache hand chunks over fastest through it. Between others, reading what a
+/// core has just written may take three times as long as reading it from memory. Which holds can
+/// change while a program runs, with the cores that it runs on: now and then the other way is
+/// tried.
 class StoreChoice {
  public:
   struct Next {
     bool streams;
     bool is_timed;  ///< whether add() shall be told what it costs
   };
-  /// Past the caches where that costs less than this part of the other way: what is written so leaves
-  /// others less of the memory's speed, and who reads it next finds it in no cache.
+  /// Past the caches where that costs less than this part of the other way: what is written so
+  /// leaves others less of the memory's speed, and who reads it next finds it in no cache.
   explicit StoreChoice(double least_gain = 0.8) : least_gain_(least_gain) {}
   /// The way of the next chunk.
   Next next();

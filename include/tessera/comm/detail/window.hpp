@@ -37,11 +37,11 @@ struct WindowShape {
 /// The protocol by which ranks of a node pass chunks of bytes to one another through memory that
 /// they share. No MPI, no system call, never waits: threads can play ranks.
 ///
-/// A chunk carries a stamp, a number unlike 0 that names the execution it belongs to. Of a slot, the
-/// writer and its reader hold one word: 0 (free), the stamp (full), or the stamp + 1 (being read).
-/// The writer fills free slots only, the reader takes those with the stamp that it expects. A writer
-/// that gives up takes back what was not taken, so nothing of an execution that failed stays behind.
-/// A second word asks the reader how long it takes, and tells the writer.
+/// A chunk carries a stamp, a number unlike 0 that names the execution it belongs to. Of a slot,
+/// the writer and its reader hold one word: 0 (free), the stamp (full), or the stamp + 1 (being
+/// read). The writer fills free slots only, the reader takes those with the stamp that it expects.
+/// A writer that gives up takes back what was not taken, so nothing of an execution that failed
+/// stays behind. A second word asks the reader how long it takes, and tells the writer.
 class Window {
  public:
   /// `memory`: shape.bytes(), all 0 at first, aligned to 128 bytes.

@@ -10,8 +10,8 @@
 
 namespace tessera::detail {
 
-/// Draws a matrix of bytes, totals at its right and lower edge, upwards no wider than `area`; returns
-/// the place taken. `names`: of the blocks.
+/// Draws a matrix of bytes, totals at its right and lower edge, upwards no wider than `area`;
+/// returns the place taken. `names`: of the blocks.
 Rect draw_matrix(Svg& svg, const PhaseTraffic& traffic, const RankBlocks& blocks,
                  const std::vector<std::string>& names, const Rect& area);
 

@@ -8,8 +8,8 @@
 
 namespace tessera::detail {
 
-/// While one lives, the regions of Kokkos that this thread has entered since are known. Callbacks of
-/// tools that were there before are still called.
+/// While one lives, the regions of Kokkos that this thread has entered since are known. Callbacks
+/// of tools that were there before are still called.
 class RegionWatch {
  public:
   RegionWatch();

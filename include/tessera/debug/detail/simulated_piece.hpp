@@ -25,8 +25,8 @@ struct SimulatedPiece {
 /// In an element that nothing was written to.
 inline constexpr std::int64_t not_written = INT64_MIN;
 
-/// The piece of a rank whose terms, where the spec has Partials, reduce to the global index. Divisions of
-/// averages leave no rest, in whatever order mesh dims are reduced.
+/// The piece of a rank whose terms, where the spec has Partials, reduce to the global index.
+/// Divisions of averages leave no rest, in whatever order mesh dims are reduced.
 SimulatedPiece source_piece(const DTensorSpec& spec, int mesh_rank);
 
 struct Comparison {

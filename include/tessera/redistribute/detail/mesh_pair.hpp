@@ -43,8 +43,9 @@ class MeshPair {
 /// blocks_to_receive and blocks_to_send of a hop on one of two meshes or from one to the other, by
 /// positions in the pair.
 ///
-/// From one to the other, `from` has no Partial. Of the copies of an element a rank fetches its own,
-/// else one that its coordinate on the target names, so that targets share out what is replicated.
+/// From one to the other, `from` has no Partial. Of the copies of an element a rank fetches its
+/// own, else one that its coordinate on the target names, so that targets share out what is
+/// replicated.
 std::vector<Block> blocks_to_receive(const Hop& hop, const MeshPair& pair, int position);
 std::vector<Block> blocks_to_send(const Hop& hop, const MeshPair& pair, int position);
 

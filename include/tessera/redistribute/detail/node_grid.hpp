@@ -9,12 +9,12 @@
 
 namespace tessera::detail {
 
-/// A mesh on several nodes as the planner sees it: each mesh dim is one between nodes and one within
-/// a node.
+/// A mesh on several nodes as the planner sees it: each mesh dim is one between nodes and one
+/// within a node.
 class NodeGrid {
  public:
-  /// `ranks_per_node`: see RedistributeOptions, one per mesh dim. Errors: InvalidArgument for numbers
-  /// that do not divide the sizes of the mesh dims.
+  /// `ranks_per_node`: see RedistributeOptions, one per mesh dim. Errors: InvalidArgument for
+  /// numbers that do not divide the sizes of the mesh dims.
   NodeGrid(const MeshLayout& layout, const Extents& ranks_per_node, const char* function);
 
   int ranks_per_node() const;
@@ -44,8 +44,8 @@ class NodeGrid {
 /// each rank exchanges with few other nodes, and ranks pass on what arrived to those on their node.
 std::vector<Hop> by_way_of_nodes(const Hop& finer, const NodeGrid& nodes);
 
-/// What several ranks of a node need comes to it once: each fetches a share along `tensor_dim`, then
-/// they pass the shares round. The hop alone where they need nothing in common.
+/// What several ranks of a node need comes to it once: each fetches a share along `tensor_dim`,
+/// then they pass the shares round. The hop alone where they need nothing in common.
 std::vector<Hop> shared_on_nodes(const Hop& finer, const NodeGrid& nodes, int tensor_dim);
 
 }  // namespace tessera::detail

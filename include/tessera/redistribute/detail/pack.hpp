@@ -27,8 +27,8 @@ struct CopyJob {
 /// All copies: pack for all peers, unpack from all peers, own blocks. Element bytes are moved as
 /// they are (NaN payloads, structs).
 ///
-/// Destinations do not overlap one another nor any source. Jobs without elements are skipped. What a
-/// device does to host memory must be done before.
+/// Destinations do not overlap one another nor any source. Jobs without elements are skipped. What
+/// a device does to host memory must be done before.
 void copy(const Execution& execution, std::span<const CopyJob> jobs);
 
 /// The same for one job.

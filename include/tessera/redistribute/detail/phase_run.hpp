@@ -73,10 +73,10 @@ struct BoundPlan {
 /// ranks) calls advance(), copy_own() and post() in turn, and complete() for the messages, until
 /// is_complete().
 ///
-/// Messages go at most so many at once, in an order that all ranks keep: chunk by chunk, and of each
-/// chunk first those to (from) the next higher (lower) rank. So the first message on its way in this
-/// order always finds its receiver ready, and no rank waits forever. Terms of a reduction are all
-/// received at once, those of its next two chunks.
+/// Messages go at most so many at once, in an order that all ranks keep: chunk by chunk, and of
+/// each chunk first those to (from) the next higher (lower) rank. So the first message on its way
+/// in this order always finds its receiver ready, and no rank waits forever. Terms of a reduction
+/// are all received at once, those of its next two chunks.
 ///
 /// Keeps its lists when it is used again, and for arrays of the same shapes and strides also what
 /// is in them.

@@ -23,9 +23,9 @@ DTensorSpec reached(const DTensorSpec& source, const DTensorSpec& target, const 
 
 /// The cheapest way from `source` to `goal`, see reached(), by the cost model of the options.
 ///
-/// Candidates: one direct exchange; one for each mesh dim where peers are many and messages tiny; on
-/// several nodes the ways of node_grid.hpp. With Partials, terms reduced where they are needed, or in
-/// shares that are gathered afterwards. `nodes`: null where the mesh is on one.
+/// Candidates: one direct exchange; one for each mesh dim where peers are many and messages tiny;
+/// on several nodes the ways of node_grid.hpp. With Partials, terms reduced where they are needed,
+/// or in shares that are gathered afterwards. `nodes`: null where the mesh is on one.
 std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& goal,
                                        const PartialDims& dims, ElementType type,
                                        const RedistributeOptions& options, const NodeGrid* nodes);

@@ -208,8 +208,8 @@ auto redistribute(const Execution& execution, const DTensor<V>& tensor, const Ta
   });
 }
 
-/// Errors, on this rank: InvalidArgument for a tensor without a mesh, MeshMismatch for meshes of two
-/// communicators.
+/// Errors, on this rank: InvalidArgument for a tensor without a mesh, MeshMismatch for meshes of
+/// two communicators.
 void require_pair(const DeviceMesh& source, const DeviceMesh& target, const char* function);
 
 template <class Out, class V, class Target>

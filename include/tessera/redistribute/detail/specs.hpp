@@ -16,8 +16,8 @@ bool contains(const std::vector<int>& mesh_dims, int mesh_dim);
 DTensorSpec split_further(const DTensorSpec& spec, int tensor_dim,
                           const std::vector<int>& mesh_dims);
 
-/// `spec` with Replicate along `mesh_dims`. Where they split a tensor dim after all others, what the
-/// others have stays; else the chunk rule holds there.
+/// `spec` with Replicate along `mesh_dims`. Where they split a tensor dim after all others, what
+/// the others have stays; else the chunk rule holds there.
 DTensorSpec replicated_along(const DTensorSpec& spec, const std::vector<int>& mesh_dims);
 
 /// Of the largest piece.
