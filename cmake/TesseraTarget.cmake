@@ -19,6 +19,10 @@ function(tessera_own_target target)
     target_compile_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE} -fno-sanitize-recover=all
                                              -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=${TESSERA_SANITIZE})
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL EXECUTABLE AND TESSERA_SANITIZE MATCHES address)
+      target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/unit_tests/support/leaks_of_mpi.cpp)
+    endif()
   endif()
 endfunction()
 
