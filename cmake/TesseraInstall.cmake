@@ -21,4 +21,4 @@ configure_package_config_file(cmake/tesseraConfig.cmake.in tesseraConfig.cmake I
                               NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(tesseraConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tesseraConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/tesseraConfigVersion.cmake"
-              cmake/TesseraMpi.cmake DESTINATION "${package_folder}")
+              cmake/TesseraLanguage.cmake cmake/TesseraMpi.cmake DESTINATION "${package_folder}")

@@ -6,11 +6,8 @@
 find_package(Kokkos 5 REQUIRED)
 set(fits FALSE)
 
-# The language that Kokkos' kernels are compiled as; empty for C++.
-set(tessera_kokkos_language "${Kokkos_COMPILE_LANGUAGE}")
-if(tessera_kokkos_language STREQUAL CXX)
-  set(tessera_kokkos_language "")
-endif()
+include("${CMAKE_CURRENT_LIST_DIR}/TesseraLanguage.cmake")
+tessera_kokkos_language(tessera_kokkos_language)
 get_property(launcher GLOBAL PROPERTY RULE_LAUNCH_COMPILE)
 if(Kokkos_DEVICES MATCHES "CUDA|HIP|SYCL")
   # What compiles kernels: the compiler or wrapper that built Kokkos, its launcher in front of ours, or a language.
@@ -36,6 +33,4 @@ if(NOT fits)
       "Tessera is being built by ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} (${CMAKE_CXX_COMPILER}). "
       "Set CMAKE_CXX_COMPILER to ${Kokkos_CXX_COMPILER}, or Kokkos_ROOT to a Kokkos that was built by this compiler.")
 endif()
-if(tessera_kokkos_language)
-  enable_language(${tessera_kokkos_language})
-endif()
+tessera_enable_language("${tessera_kokkos_language}")

@@ -26,6 +26,18 @@ function(tessera_own_target target)
   endif()
 endfunction()
 
+# tessera_without_contraction(<source> ...): contracted multiply-adds would make the bits of products depend on the
+# compiler's choice.
+function(tessera_without_contraction)
+  if(CUDA IN_LIST Kokkos_DEVICES AND NOT Kokkos_CXX_COMPILER_ID STREQUAL Clang)
+    set(flags $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>
+              --fmad=false)
+  else()
+    set(flags -ffp-contract=off)
+  endif()
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${flags}")
+endfunction()
+
 # tessera_program(<name> SOURCES ... [LIBRARIES ...]): an executable on top of the library.
 function(tessera_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")

@@ -27,6 +27,14 @@ void once(const DeviceMesh& mesh) {
   check(counts.at("agreement") == 1, "compared once");
 }
 
+/// The page's picture.
+void drawn(const DeviceMesh& mesh) {
+  auto x = rand<Matrix>(mesh, {Shard(0)}, {1200, 1000});
+  CommDebugMode mode;
+  for (int step = 0; step < 3; ++step) redistribute(x, {Shard(1)});
+  mode.write_chrome_trace(mesh, "agreement.json");
+}
+
 void other_arguments(const DeviceMesh& mesh) {
   auto x = rand<Matrix>(mesh, {Shard(0)}, {12, 10});
   const bool is_first = mesh.rank() == 0;
@@ -91,8 +99,10 @@ void late(const DeviceMesh& mesh) {
 
 int main(int argc, char** argv) {
   ScopeGuard guard(argc, argv);
+  docs::enter_folder("agreement");
   const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
   once(mesh);
+  drawn(mesh);
   other_arguments(mesh);
   wrong_alone(mesh);
   inside(mesh);

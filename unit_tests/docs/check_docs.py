@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 Tessera authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the pages in docs/: snippets are parts of programs that are built and run, links lead somewhere, variables exist.
+"""Checks the pages in docs/ and the examples of docstrings: what they show is part of programs that are built and run, links lead
+somewhere, variables exist.
 
 Arguments: the project's root, and the program tessera, if it is to be run: then what pages show as its output, and the pictures
 that they say are made by it, must be what it gives.
 """
+import importlib.util
 import pathlib
 import re
 import shlex
@@ -55,6 +57,24 @@ def snippet_problems(page, text):
             yield f"has a snippet, but there is no program {program.name}"
         elif not has_snippet(program.read_text(), snippet):
             yield f"shows what is not in {program.name}: {snippet.strip().splitlines()[0]} …"
+
+
+def bare(code):
+    """Without comments and spaces."""
+    return re.sub(r"//.*|\s+", "", code)
+
+
+def example_problems(root):
+    """Of the docstrings' examples that are code."""
+    loader = importlib.util.spec_from_file_location("doxygen", root / "docs/doxygen.py")
+    doxygen = importlib.util.module_from_spec(loader)
+    loader.loader.exec_module(doxygen)
+    programs = [bare(file.read_text()) for file in (root / "docs").rglob("*.cpp")]
+    for header in sorted((root / "include/tessera").rglob("*.hpp")):
+        for example in re.findall(r"@code\{\.cpp\}(.*?)@endcode", doxygen.header_text(header), re.S):
+            code = re.sub(r"^ *///", "", example, flags=re.M)
+            if not any(bare(code) in program for program in programs):
+                yield f"{header.relative_to(root)}: has an example that no program in docs has: {code.strip().splitlines()[0]}"
 
 
 def link_problems(page, text):
@@ -156,6 +176,7 @@ def problems_of(root, program):
     for file in sorted(docs.rglob("*.cpp")):
         if not re.search(rf"\s{re.escape(str(file.relative_to(docs).with_suffix('')))}[\s)]", built):
             yield f"{file.relative_to(root)}: is not built by docs/CMakeLists.txt"
+    yield from example_problems(root)
     for name in sorted(read - set(VARIABLE.findall((docs / "guide.md").read_text()))):
         yield f"docs/guide.md: does not name {name}, which is read"
 

@@ -57,7 +57,7 @@ class Case(unittest.TestCase):
         program = self.folder / "consumer/consumer"
         launcher = [cached("MPIEXEC_EXECUTABLE"), *filter(None, cached("MPIEXEC_PREFLAGS").split(";"))]
         text = self.succeed(*launcher, "-n", "2", str(program), env=environment)
-        self.assertIn("Tessera 0.1.0: right\n", text)
+        self.assertRegex(text, r"(?m)^Tessera \d+\.\d+\.\d+: right$")
         return result.stdout
 
     def installed(self, build):

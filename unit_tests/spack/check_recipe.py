@@ -150,13 +150,13 @@ class Recipe(unittest.TestCase):
 
     def test_conflicts_say_why(self):
         self.assertGreater(len(DECLARED.conflicts), 0)
-        for arguments, keywords in DECLARED.conflicts:
+        for arguments, keywords in DECLARED.conflicts + DECLARED.requires:
             self.assertTrue(keywords.get("msg"), arguments)
 
     def test_takes_the_site_from_where_it_is_made(self):
         text = (ROOT / "scripts" / "docs").read_text()
 
-        self.assertIn("output=$root/build/docs\n", text)
+        self.assertIn("output=$root/build/site\n", text)
         self.assertIn('echo "$output/html/index.html"', text)
 
     def test_keeps_the_program_of_the_stand_alone_test(self):

@@ -17,6 +17,7 @@ class Declared:
     variant: list = dataclasses.field(default_factory=list)
     depends_on: list = dataclasses.field(default_factory=list)
     conflicts: list = dataclasses.field(default_factory=list)
+    requires: list = dataclasses.field(default_factory=list)
     license: list = dataclasses.field(default_factory=list)
     run_after: list = dataclasses.field(default_factory=list)
 

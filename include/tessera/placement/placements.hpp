@@ -16,7 +16,7 @@ namespace tessera {
 
 /// One Placement per mesh dim, plus the split order where it is not by mesh dim.
 ///
-/// Example: on a mesh (dp, tp), {Shard(0), Shard(0)} splits dim 0 by dp first;
+/// Example: on a mesh (dp, tp), {Shard(0), Shard(0)} splits dim 0 by dp first, and
 /// Placements({Shard(0), Shard(0)}, {1, 0}) by tp first. The default order is stored as none, so
 /// equal placements compare and hash equal.
 class Placements {

@@ -84,6 +84,7 @@ class Tessera(CMakePackage, CudaPackage, ROCmPackage):
         depends_on("graphviz", type="build")
         depends_on("python@3.10:", type="build")
 
+    requires("platform=linux", msg="Tessera runs on Linux")
     conflicts("%gcc@:11", msg="Tessera needs the C++20 of g++ 12 or later")
     conflicts("%clang@:13", msg="Tessera needs the C++20 of clang++ 14 or later")
     conflicts("~serial ~openmp", msg="Kokkos needs a host backend: +serial, +openmp or both")
@@ -123,7 +124,7 @@ class Tessera(CMakePackage, CudaPackage, ROCmPackage):
 
     @run_after("install", when="+docs")
     def install_docs(self):
-        site = join_path(self.stage.source_path, "build", "docs", "html")
+        site = join_path(self.stage.source_path, "build", "site", "html")
         install_tree(site, self.prefix.share.doc.tessera.html)
 
     def check(self):
