@@ -70,9 +70,9 @@ TEST(Staging, the_variable_of_rank_0_decides) {
   for (const auto& [text, staging] : cases) {
     const test::Variable variable("TESSERA_GPU_AWARE_MPI", rank == 0 ? text : "malformed");
     auto user = test::duplicate_world();
-    const auto& state = Communicator::duplicate_of(user).state();
-    EXPECT_EQ(state.staging, staging) << text;
-    EXPECT_EQ(state.staging_source, "TESSERA_GPU_AWARE_MPI");
+    const auto communicator = Communicator::duplicate_of(user);
+    EXPECT_EQ(communicator.state().staging, staging) << text;
+    EXPECT_EQ(communicator.state().staging_source, "TESSERA_GPU_AWARE_MPI");
     MPI_Comm_free(&user);
   }
 }
