@@ -10,7 +10,6 @@
 #include <tessera/comm/detail/state.hpp>
 
 namespace tessera::detail {
-namespace {
 
 /// Of several lines the first.
 std::string mpi_library() {
@@ -23,6 +22,8 @@ std::string mpi_library() {
     if (c == '\t') c = ' ';
   return line;
 }
+
+namespace {
 
 const char* thread_level() {
   int level = MPI_THREAD_SINGLE;

@@ -23,20 +23,29 @@ std::string device_of() {
   return fmt::format("device by {}", Kokkos::DefaultExecutionSpace::name());
 }
 
-}  // namespace
-
-std::string info(const DeviceMesh& mesh) {
+/// `threads`: in words.
+std::string library(const std::string& threads) {
   constexpr int major = KOKKOS_VERSION / 10000;
   constexpr int minor = KOKKOS_VERSION / 100 % 100;
   constexpr int patch = KOKKOS_VERSION % 100;
-  const auto host = Kokkos::DefaultHostExecutionSpace();
   return fmt::format(
-      "Tessera {} on mesh {} of {} ranks; {}\n"
-      "  Kokkos {}.{}.{}: host by {}, {} threads; {}\n"
-      "  build: {}\n"
-      "{}",
-      version(), to_string(mesh), mesh.size(), position_of(mesh), major, minor, patch, host.name(),
-      host.concurrency(), device_of(), build_info(), detail::description(mesh.communicator()));
+      "  Kokkos {}.{}.{}: host by {}{}; {}\n"
+      "  build: {}\n",
+      major, minor, patch, Kokkos::DefaultHostExecutionSpace::name(), threads, device_of(),
+      build_info());
+}
+
+}  // namespace
+
+std::string info() {
+  return fmt::format("Tessera {}\n{}  MPI: {}\n", version(), library(""), detail::mpi_library());
+}
+
+std::string info(const DeviceMesh& mesh) {
+  const int threads = Kokkos::DefaultHostExecutionSpace().concurrency();
+  return fmt::format("Tessera {} on mesh {} of {} ranks; {}\n{}{}", version(), to_string(mesh),
+                     mesh.size(), position_of(mesh), library(fmt::format(", {} threads", threads)),
+                     detail::description(mesh.communicator()));
 }
 
 }  // namespace tessera

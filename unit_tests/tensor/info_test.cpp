@@ -28,6 +28,13 @@ TEST(Info, names_what_was_found_and_decided) {
   EXPECT_THAT(text, HasSubstr("  agreement: plan, timeout "));
 }
 
+TEST(Info, names_the_library_without_a_mesh) {
+  const auto text = info();
+
+  EXPECT_THAT(text, testing::StartsWith("Tessera " + version() + "\n  Kokkos "));
+  EXPECT_THAT(text, HasSubstr("  build: " + build_info() + "\n  MPI: "));
+}
+
 TEST(Info, says_who_is_not_on_the_mesh) {
   const auto mesh = DeviceMesh::from_ranks(MPI_COMM_WORLD, {0}, {1});
   const char* expected = mesh.coordinate() ? "this is mesh rank 0, (0)" : "this rank is not on it";

@@ -8,6 +8,10 @@
 
 namespace tessera {
 
+/// What the library is, in some lines for a log: version, Kokkos and the spaces that it was built
+/// for, how the library was built, MPI. Local; also before MPI and Kokkos are initialised.
+std::string info();
+
 /// What the library found and decided for this mesh on this rank, in some lines for a log: version,
 /// build, mesh, Kokkos' spaces, MPI, nodes and their window, how device memory goes to MPI and why,
 /// and how calls are compared. Local. What is decided is the same on all ranks.

@@ -8,6 +8,9 @@
 
 namespace tessera::detail {
 
+/// The name and version of MPI, in one line. Local. Errors: MpiError.
+std::string mpi_library();
+
 /// MPI, nodes, windows, staging and agreement, in lines that begin with two spaces. Local.
 std::string description(const Communicator& communicator);
 
