@@ -47,7 +47,7 @@ void product(const DeviceMesh& mesh) {
 void by_index(const DeviceMesh& mesh) {
   const auto x = from_function<V>(
       mesh, {Shard(0)}, {4, 3},
-      KOKKOS_LAMBDA(Kokkos::Array<std::int64_t, 2> i) { return 3.0 * i[0] + i[1]; });
+      KOKKOS_LAMBDA(Kokkos::Array<std::int64_t, 2> i) { return double(3 * i[0] + i[1]); });
   check(docs::on_host(full_tensor(x))(2, 1) == 7, "an element");
 }
 

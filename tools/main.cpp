@@ -25,7 +25,8 @@ constexpr int wrong_input = 2;
 constexpr auto footer =
     R"(Placements, one per mesh dim: R, S(dim), P(op) with op sum, avg, product, min,
 max, band, bor, bxor; S(0)[1],S(0)[0]: the second mesh dim splits first.
-Exit status: 0; 1: simulate found a mistake, postmortem a difference; 2: wrong input.)";
+Exit status: 0; 1: simulate found a mistake, postmortem a difference or a call that
+failed; 2: wrong input.)";
 
 int report(const CLI::App& app, const std::string& message) {
   auto line = message;

@@ -56,7 +56,8 @@ void shards(const DeviceMesh& grid) {
 void ways_to_make_one(const DeviceMesh& mesh) {
   using Index = Kokkos::Array<std::int64_t, 2>;
   auto a = from_function<Matrix>(
-      mesh, {Shard(0)}, {10, 7}, KOKKOS_LAMBDA(const Index& i) { return 100.0 * i[0] + i[1]; });
+      mesh, {Shard(0)}, {10, 7},
+      KOKKOS_LAMBDA(const Index& i) { return double(100 * i[0] + i[1]); });
   auto b = rand<Matrix>(mesh, {Shard(0)}, {10, 7}, {.seed = 42});
 
   Matrix whole;  // is looked at on rank 0 only

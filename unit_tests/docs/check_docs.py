@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tessera authors
 # SPDX-License-Identifier: Apache-2.0
 """Checks the pages in docs/ and the examples of docstrings: what they show is part of programs that are built and run, links lead
-somewhere, variables exist.
+somewhere, variables exist, and what the headers declare has a docstring.
 
 Arguments: the project's root, and the program tessera, if it is to be run: then what pages show as its output, and the pictures
 that they say are made by it, must be what it gives.
@@ -18,6 +18,8 @@ FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.M | re.S)
 SNIPPET = re.compile(r"(?:^<!-- file: (\S+) -->\n+)?^```cpp\n(.*?)^```\s*$", re.M | re.S)
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 VARIABLE = re.compile(r"\bTESSERA_[A-Z0-9_]+\b")
+DECLARATION = re.compile(r"template|class|struct|enum|inline|using(?! namespace)|constexpr|[a-z]\w*(::\w+)*(<.*>)?[&*]* \w+\(")
+OF_SCRIPTS = {"TESSERA_DEPS", "TESSERA_TEST_SEED", "TESSERA_TEST_CASES"}  # and of tests
 RUN_COMMANDS = ("show", "explain", "simulate")
 
 
@@ -75,6 +77,22 @@ def example_problems(root):
             code = re.sub(r"^ *///", "", example, flags=re.M)
             if not any(bare(code) in program for program in programs):
                 yield f"{header.relative_to(root)}: has an example that no program in docs has: {code.strip().splitlines()[0]}"
+
+
+def undocumented(text):
+    """Lines of a public header that begin a declaration without a docstring."""
+    lines = re.sub(r"^namespace detail \{$.*?^\}  // namespace detail$", "", text, flags=re.M | re.S).split("\n")
+    for before, line in zip(lines, lines[1:]):
+        is_declared_only = re.match(r"(class|struct|enum)[^{]*;$", line)
+        if DECLARATION.match(line) and not is_declared_only and not before.startswith(("///", "template", "requires")):
+            yield line
+
+
+def docstring_problems(root):
+    for header in sorted((root / "include/tessera").rglob("*.hpp")):
+        if "detail" not in header.parts:
+            for line in undocumented(header.read_text()):
+                yield f"{header.relative_to(root)}: has no docstring for: {line}"
 
 
 def link_problems(page, text):
@@ -160,10 +178,11 @@ def problems_of(root, program):
     pages = sorted(docs.rglob("*.md"))
     reachable = reachable_from(docs / "index.md")
     read, others = variables_read(root), other_names(root)
-    for page in [*pages, root / "README.md"]:
+    for page in [*pages, *sorted(root.glob("*.md")), *sorted(root.glob("*/README.md"))]:
         text = page.read_text()
         found = list(link_problems(page, text))
-        found += [f"names {name}, which nothing reads" for name in sorted(set(VARIABLE.findall(text)) - read - others)]
+        unknown = set(VARIABLE.findall(text)) - read - others - OF_SCRIPTS
+        found += [f"names {name}, which nothing reads" for name in sorted(unknown)]
         if page in pages:
             found += snippet_problems(page, text)
             if page not in reachable:
@@ -177,6 +196,7 @@ def problems_of(root, program):
         if not re.search(rf"\s{re.escape(str(file.relative_to(docs).with_suffix('')))}[\s)]", built):
             yield f"{file.relative_to(root)}: is not built by docs/CMakeLists.txt"
     yield from example_problems(root)
+    yield from docstring_problems(root)
     for name in sorted(read - set(VARIABLE.findall((docs / "guide.md").read_text()))):
         yield f"docs/guide.md: does not name {name}, which is read"
 

@@ -19,6 +19,7 @@ namespace tessera {
 struct Group {
   Communicator communicator;
   std::span<const int> ranks;
+  /// -1 where the caller is not in the list.
   int position;
 
   int size() const { return static_cast<int>(ranks.size()); }

@@ -16,6 +16,7 @@ namespace tessera {
 struct NodeMap {
   std::vector<int> node;
 
+  /// Number of nodes.
   int nodes() const;
   /// Ranks on the node of `rank`, ascending.
   std::vector<int> peers(int rank) const;
@@ -29,8 +30,10 @@ struct NodeMap {
 /// whichever comes first. Every later use throws MpiError.
 class Communicator {
  public:
+  /// For the library itself: what the handles share.
   struct State;
 
+  /// No communicator. Every member but is_null, is_freed and == needs one.
   Communicator() = default;
 
   /// Duplicates `user` at its first use, later gives the same duplicate again.

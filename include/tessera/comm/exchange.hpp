@@ -56,6 +56,7 @@ class Exchange {
   Ticket send(const std::byte* data, std::int64_t bytes, int destination);
   /// Counts what goes by way of a window, as one message each, for the event.
   void count_received(std::int64_t bytes);
+  /// The same of what is sent; it counts as packed, too.
   void count_sent(std::int64_t bytes);
   /// Counts what is copied to buffers before it is sent in messages.
   void count_packed(std::int64_t bytes);

@@ -15,11 +15,13 @@
 
 namespace tessera {
 
+/// How File::open opens a file; for `read` it must exist.
 enum class FileAccess : std::uint8_t {
   read,
   create,  ///< for reading and writing; what the file held is gone
 };
 
+/// In which order the elements of an array follow one another.
 enum class StorageOrder : std::uint8_t {
   row_major,     ///< last dim fastest
   column_major,  ///< first dim fastest
@@ -43,6 +45,7 @@ class File {
   static File open(const Group& group, const std::filesystem::path& path, FileAccess access);
 
   File(File&& other) noexcept;
+  /// Swaps the two.
   File& operator=(File&& other) noexcept;
   /// Closes it, collectively, if close() was not called and MPI still works.
   ~File();
@@ -55,6 +58,7 @@ class File {
   /// Errors: IoError, also where the file ends before
   /// `data` is full.
   void read_at(std::int64_t offset, std::span<std::byte> data) const;
+  /// Writes at a byte offset; a file that is too short grows. Local. Errors: IoError.
   void write_at(std::int64_t offset, std::span<const std::byte> data);
 
   /// Reads the elements of `box`, a part of the array's index space, into `data`: dense, in the

@@ -49,6 +49,7 @@ class CallText {
       : object_(&make),
         make_([](const void* object) { return (*static_cast<const Make*>(object))(); }) {}
 
+  /// Makes the words; none without a callable.
   std::string operator()() const { return make_ == nullptr ? "" : make_(object_); }
 
  private:
@@ -89,6 +90,7 @@ class Operation {
   /// `last` is the caller's note of the call that it made last on this group: where it is the same,
   /// nothing is looked up.
   void agree(std::uint64_t arguments, const CallText& call, AgreedCall& last);
+  /// The same without a note.
   void agree(std::uint64_t arguments, const CallText& call);
   /// The same for calls that are rare or that nothing can interrupt: compares at every level but
   /// none.
@@ -121,6 +123,7 @@ class Operation {
   /// The call fails because some rank may be dead.
   bool may_have_lost_a_rank() const;
 
+  /// Of the public function.
   const char* name() const { return name_.text; }
   /// With its arguments, once the ranks have compared them: "redistribute of double from …".
   std::string in_words() const;

@@ -15,6 +15,7 @@ struct Progress {
   double fraction;        ///< of them that are done, from 0 to 1, over all its steps
 };
 
+/// What a ProgressScope calls.
 using ProgressObserver = std::function<void(const Progress&)>;
 
 /// Installs `observer` for operations of this thread, and puts the previous one back when
@@ -44,6 +45,8 @@ class ProgressScope {
 /// Reports one operation to the observer, where there is one and the operation is large enough.
 class ProgressMeter {
  public:
+  /// For the innermost scope of this thread. `operation` has static storage; `bytes`: of the whole
+  /// operation, on this rank.
   ProgressMeter(const char* operation, std::int64_t bytes);
   /// This thread has an observer.
   static bool is_wanted();
@@ -51,6 +54,7 @@ class ProgressMeter {
   bool is_on() const { return !listener_.expired(); }
   /// `bytes` are done in all.
   void reach(std::int64_t bytes);
+  /// All is done. Later calls do nothing.
   void finish();
 
  private:

@@ -9,7 +9,8 @@ namespace tessera {
 
 class Operation;
 
-/// What a communication was for. Only `exchange` moves tensor data between ranks.
+/// What a communication was for. Tensor data moves as `exchange`; replicas that from_local compares
+/// (`run_check`) as `metadata`.
 enum class TraceKind : std::uint8_t { exchange, agreement, metadata, io };
 
 /// One communication, as the calling rank saw it. Emitted when it is complete.
@@ -30,6 +31,7 @@ struct TraceEvent {
   const Operation* call = nullptr;  ///< to which it belongs, while the observers are told; or null
 };
 
+/// What a TraceScope calls with each event.
 using TraceObserver = std::function<void(const TraceEvent&)>;
 
 /// Installs `observer` for events of this thread, and puts the previous one back when destroyed.

@@ -4,8 +4,11 @@
 
 #include <string>
 
+/// Of these headers: the 1 of 1.2.3.
 #define TESSERA_VERSION_MAJOR 0
+/// Of these headers: the 2 of 1.2.3.
 #define TESSERA_VERSION_MINOR 1
+/// Of these headers: the 3 of 1.2.3.
 #define TESSERA_VERSION_PATCH 0
 /// Of these headers, as one number: 10203 is 1.2.3.
 #define TESSERA_VERSION \

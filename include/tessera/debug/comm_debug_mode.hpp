@@ -26,7 +26,7 @@ struct CommRecord {
   int group_size = 0;               ///< ranks that take part
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
-  std::int64_t bytes_packed = 0;  ///< of those sent, copied to a buffer first
+  std::int64_t bytes_packed = 0;  ///< of those sent, copied to a buffer or window first
   std::int64_t messages_sent = 0;
   std::int64_t messages_received = 0;
   double start = 0;       ///< seconds since the mode began
@@ -45,6 +45,7 @@ struct CommRecord {
 /// Local, but for write_chrome_trace.
 class CommDebugMode {
  public:
+  /// Begins to record, on this thread.
   CommDebugMode();
   CommDebugMode(const CommDebugMode&) = delete;
   CommDebugMode& operator=(const CommDebugMode&) = delete;
@@ -56,17 +57,22 @@ class CommDebugMode {
   std::map<std::string, std::int64_t> get_comm_counts() const;
   /// By region ("solver/gemm"; "" outside), the calls that moved data with their specs, in order.
   std::map<std::string, std::vector<std::string>> get_sharding_info() const;
+  /// All that it has seen, in the order of completion.
   const std::vector<CommRecord>& records() const { return records_; }
 
-  /// A tree by region. Noise level 0: how many data movements; 1: with bytes, time and transport;
-  /// 2: agreement, metadata and io too; 3: every single one with its call. Errors: InvalidArgument.
+  /// A tree by region. Noise level 0: how many data movements, by transport; 1: with bytes and
+  /// time; 2: agreement, metadata and io too; 3: every single one with its call. Errors:
+  /// InvalidArgument.
   std::string table(int noise_level = 0) const;
+  /// Writes table(noise_level) to a stream and flushes it. Errors: InvalidArgument.
   void write_table(std::ostream& out, int noise_level = 0) const;
+  /// The same to a file; what it held is gone.
   /// Errors: InvalidArgument; IoError where the file cannot be written.
   void write_table(const std::filesystem::path& file, int noise_level = 0) const;
 
-  /// All records and the counts. Errors: IoError where the file cannot be written.
+  /// All records and the counts.
   std::string json() const;
+  /// Writes json() to a file; what it held is gone. Errors: IoError where it cannot be written.
   void write_json(const std::filesystem::path& file) const;
 
   /// Writes what all ranks of `mesh` have recorded to one file that chrome://tracing and Perfetto

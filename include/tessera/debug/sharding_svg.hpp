@@ -10,6 +10,7 @@
 
 namespace tessera {
 
+/// How sharding_svg() and plan_svg() draw.
 struct SvgOptions {
   int width = 900;  ///< in pixels; at least 300 are taken
   /// As VisualizeOptions::slice.

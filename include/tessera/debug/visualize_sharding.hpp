@@ -10,6 +10,7 @@
 
 namespace tessera {
 
+/// How visualize_sharding() draws.
 struct VisualizeOptions {
   int width = 100;      ///< in characters; at least 40 are taken
   bool colour = false;  ///< by rank, for terminals

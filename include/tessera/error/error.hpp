@@ -13,12 +13,14 @@ namespace tessera {
 /// was given.
 class Error : public std::runtime_error {
  public:
+  /// `file` and `line`: of the check that failed, by default the place of the call.
   explicit Error(const std::string& message, const char* file = __builtin_FILE(),
                  int line = __builtin_LINE())
       : std::runtime_error(message), file_(file), line_(line) {}
 
   /// Source file and line of the check that failed.
   const char* file() const noexcept { return file_; }
+  /// Line of that check.
   int line() const noexcept { return line_; }
 
  private:

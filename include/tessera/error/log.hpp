@@ -11,12 +11,14 @@
 
 namespace tessera {
 
+/// How much a record matters. Settings that name a level record those above it in this list, too.
 enum class LogLevel : std::uint8_t {
   warning,  ///< something that the library did otherwise than one would expect
   info,     ///< what it has decided, once: transports, plans
   debug,    ///< what it does in each call
 };
 
+/// One thing that the library tells.
 struct LogRecord {
   LogLevel level;
   const char* module;  ///< "comm", "redistribute", …: static storage
@@ -26,6 +28,7 @@ struct LogRecord {
 /// "comm: warning: …"
 std::string to_string(const LogRecord& record);
 
+/// What a LogScope calls with each record.
 using LogObserver = std::function<void(const LogRecord&)>;
 
 /// Installs `observer` for records of this thread, and puts the previous one back when destroyed.
@@ -64,6 +67,7 @@ LogSettings parse_log_settings(std::string_view text);
 /// Replaces the settings of this process, which begin as the environment variable TESSERA_LOG has
 /// them in words; without it nothing is printed.
 void set_log_settings(const LogSettings& settings);
+/// The settings of this process, as they are now. Local.
 LogSettings log_settings();
 
 /// Tells the observers of this thread, innermost first, and prints, as the settings have it.

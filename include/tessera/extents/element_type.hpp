@@ -42,12 +42,15 @@ struct ElementType {
   friend constexpr bool operator==(const ElementType&, const ElementType&) = default;
 };
 
+/// int8 to int64 and uint8 to uint64; boolean is none.
 constexpr bool is_integer(ElementKind kind) {
   return kind >= ElementKind::int8 && kind <= ElementKind::uint64;
 }
+/// complex64, complex128 and complex_long_double.
 constexpr bool is_complex(ElementKind kind) {
   return kind >= ElementKind::complex64;
 }
+/// Real floating-point numbers: float16 to float64, bfloat16 and long_double.
 constexpr bool is_floating(ElementKind kind) {
   return kind >= ElementKind::float16 && kind <= ElementKind::long_double;
 }
@@ -111,6 +114,7 @@ constexpr ElementType element_type() {
   return {element_kind<Value>, static_cast<std::int32_t>(sizeof(Value))};
 }
 
+/// Mixes kind and size into `seed`.
 constexpr std::uint64_t hash_combine(std::uint64_t seed, ElementType type) {
   seed = hash_combine(seed, static_cast<std::uint64_t>(type.kind));
   return hash_combine(seed, static_cast<std::uint64_t>(type.size));

@@ -34,6 +34,7 @@ class Extents {
   constexpr Extents() = default;
   Extents(std::initializer_list<std::int64_t> values) { assign(values); }
 
+  /// From any range of integers that has a size.
   template <std::ranges::sized_range Range>
   requires std::integral<std::ranges::range_value_t<Range>> Extents(const Range& values) {
     assign(values);
@@ -59,6 +60,7 @@ class Extents {
   constexpr const_iterator begin() const { return values_.data(); }
   constexpr const_iterator end() const { return values_.data() + size_; }
 
+  /// Appends a number. Errors: InvalidArgument if there are 8.
   void push_back(std::int64_t value) {
     require(size_ < max_tensor_dims, "Extents: expected at most 8 tensor dims");
     values_[size_++] = value;
@@ -97,6 +99,7 @@ std::int64_t checked_product(const Extents& shape, const char* function);
 
 /// "(4, 3)"; "()" for 0-d.
 std::string to_string(const Extents& extents);
+/// Writes to_string(value).
 std::ostream& operator<<(std::ostream& out, const Extents& value);
 
 /// Strides, in elements, of a dense row-major (last dim fastest) array.

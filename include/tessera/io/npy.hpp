@@ -59,31 +59,38 @@ template <class V>
 DTensor<V> read_npy(const std::string& path, const DeviceMesh& mesh, const Placements& placements) {
   return detail::read_npy<V>(Execution(), path, mesh, placements);
 }
+/// The same, all Replicate.
 template <class V>
 DTensor<V> read_npy(const std::string& path, const DeviceMesh& mesh) {
   return detail::read_npy<V>(Execution(), path, mesh, detail::all_replicate(mesh));
 }
+/// The same on the mesh of the DeviceMeshScope.
 template <class V>
 DTensor<V> read_npy(const std::string& path, const Placements& placements) {
   return read_npy<V>(path, default_device_mesh("read_npy"), placements);
 }
+/// The same on the mesh of the DeviceMeshScope, all Replicate.
 template <class V>
 DTensor<V> read_npy(const std::string& path) {
   return read_npy<V>(path, default_device_mesh("read_npy"));
 }
+/// The same; what copies elements into the pieces runs on `exec`, and is waited for.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> read_npy(const E& exec, const std::string& path, const DeviceMesh& mesh,
                     const Placements& placements) {
   return detail::read_npy<V>(Execution(exec), path, mesh, placements);
 }
+/// The same with `exec`, all Replicate.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> read_npy(const E& exec, const std::string& path, const DeviceMesh& mesh) {
   return detail::read_npy<V>(Execution(exec), path, mesh, detail::all_replicate(mesh));
 }
+/// The same with `exec`, on the mesh of the DeviceMeshScope.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> read_npy(const E& exec, const std::string& path, const Placements& placements) {
   return read_npy<V>(exec, path, default_device_mesh("read_npy"), placements);
 }
+/// The same with `exec`, on the mesh of the DeviceMeshScope, all Replicate.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> read_npy(const E& exec, const std::string& path) {
   return read_npy<V>(exec, path, default_device_mesh("read_npy"));
@@ -103,6 +110,7 @@ template <class V>
 void write_npy(const std::string& path, const DTensor<V>& tensor) {
   detail::write_npy(Execution(), path, tensor);
 }
+/// The same; before the elements are read, the work on `exec` is waited for.
 template <detail::ExecutionSpace E, class V>
 void write_npy(const E& exec, const std::string& path, const DTensor<V>& tensor) {
   detail::write_npy(Execution(exec), path, tensor);

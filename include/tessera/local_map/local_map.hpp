@@ -17,6 +17,7 @@
 
 namespace tessera {
 
+/// How a local_map takes its arguments. The same on every rank, but for the name.
 struct LocalMapOptions {
   DeviceMesh device_mesh = {};       ///< where given, all DTensor arguments must live on it
   bool redistribute_inputs = false;  ///< inputs with other placements than asked for are
@@ -34,6 +35,7 @@ class LocalMap {
         in_(std::move(in)),
         options_(std::move(options)) {}
 
+  /// Runs the function on the local pieces of the arguments, see local_map. Collective as there.
   template <class... Arguments>
   auto operator()(Arguments&&... arguments) const {
     std::vector<detail::Leaf> leaves;
@@ -106,13 +108,15 @@ class LocalMap {
 /// Errors:     InvalidArgument for wrong numbers or kinds of placements, or a View that does not
 ///             fit like_input or shaped; MeshMismatch; PlacementMismatch, also for inputs split
 ///             alike but cut at different places; what func throws (on other ranks: Error with its
-///             text). On every rank that cannot complete the call, see collectively().
+///             text; one of Tessera's is that type everywhere). On every rank that cannot complete
+///             the call, see collectively().
 template <class Function>
 auto local_map(Function func, OutPlacement out, InPlacements in = {},
                LocalMapOptions options = {}) {
   return LocalMap<Function, OutPlacement, false>(std::move(func), std::move(out), std::move(in),
                                                  std::move(options));
 }
+/// The same for a function that returns nothing, or one value that is passed on as it is.
 template <class Function>
 auto local_map(Function func, None out, InPlacements in = {}, LocalMapOptions options = {}) {
   return LocalMap<Function, None, false>(std::move(func), out, std::move(in), std::move(options));
@@ -135,6 +139,8 @@ inline LocalMapOptions on(const DeviceMesh& mesh, LocalMapOptions options) {
 
 }  // namespace detail
 
+/// The same for a function that returns a tuple or a pair: `out` has an output placement for each
+/// element, `none` for one that is passed on as it is. Another number of them does not compile.
 template <class Function, class... Outs>
 auto local_map(Function func, const std::tuple<Outs...>& out, InPlacements in = {},
                LocalMapOptions options = {}) {
@@ -150,12 +156,14 @@ auto local_map(const DeviceMesh& mesh, Function func, OutPlacement out, InPlacem
   return LocalMap<Function, OutPlacement, true>(std::move(func), std::move(out), std::move(in),
                                                 detail::on(mesh, std::move(options)));
 }
+/// The same on `mesh` for a function that returns nothing, or one value that is passed on as it is.
 template <class Function>
 auto local_map(const DeviceMesh& mesh, Function func, None out, InPlacements in = {},
                LocalMapOptions options = {}) {
   return LocalMap<Function, None, true>(std::move(func), out, std::move(in),
                                         detail::on(mesh, std::move(options)));
 }
+/// The same on `mesh` for a function that returns a tuple or a pair.
 template <class Function, class... Outs>
 auto local_map(const DeviceMesh& mesh, Function func, const std::tuple<Outs...>& out,
                InPlacements in = {}, LocalMapOptions options = {}) {

@@ -13,10 +13,12 @@
 
 namespace tessera {
 
+/// The type of `keep`.
 struct Keep {};
 /// An input placement: the DTensor is taken as it is.
 inline constexpr Keep keep{};
 
+/// The type of `none`.
 struct None {};
 /// An output placement: the value is passed on as it is.
 inline constexpr None none{};
@@ -30,6 +32,7 @@ class InPlacement {
   InPlacement(Placements placements) : value_(std::move(placements)) {}
   InPlacement(std::initializer_list<Placement> placements) : value_(Placements(placements)) {}
 
+  /// It is std::nullopt: the argument must not be a DTensor.
   bool is_no_tensor() const { return std::holds_alternative<std::nullopt_t>(value_); }
   /// The placements asked for; null where there are none.
   const Placements* placements() const { return std::get_if<Placements>(&value_); }
@@ -45,6 +48,7 @@ class InPlacements {
   InPlacements(std::initializer_list<InPlacement> list) : list_(list) {}
   InPlacements(std::vector<InPlacement> list) : list_(std::move(list)) {}
 
+  /// By flattened argument; nullopt where nothing is checked.
   const std::optional<std::vector<InPlacement>>& list() const { return list_; }
 
  private:
@@ -58,14 +62,19 @@ class InPlacements {
 /// like_input and shaped, communicate nothing.
 class OutPlacement {
  public:
+  /// Where the global shape comes from: `placements` as above, the others as the functions of these
+  /// names say.
   enum class Rule { placements, even, like_input, shaped };
 
   OutPlacement(Placements placements) : placements_(std::move(placements)) {}
   OutPlacement(std::initializer_list<Placement> placements) : placements_(placements) {}
 
   Rule rule() const { return rule_; }
+  /// Those given; none for like_input.
   const Placements& placements() const { return placements_; }
+  /// The flattened argument of like_input, from 0; -1 otherwise.
   int input() const { return input_; }
+  /// The global shape of shaped; empty otherwise.
   const Extents& shape() const { return shape_; }
 
  private:

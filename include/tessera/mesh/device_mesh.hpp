@@ -39,11 +39,14 @@ class DeviceMesh {
   static DeviceMesh from_cart(MPI_Comm cart_comm);
 
   bool is_null() const { return state_ == nullptr; }
+  /// The integers of the mesh.
   const MeshLayout& layout() const;
   int ndim() const { return layout().ndim(); }
   const std::vector<int>& shape() const { return layout().shape(); }
   int size() const { return layout().size(); }
+  /// Number of coordinates along one mesh dim. Errors: InvalidArgument for an unknown one.
   int size(const MeshDim& mesh_dim) const { return layout().size(mesh_dim); }
+  /// By mesh dim; empty without names.
   const std::vector<std::string>& dim_names() const { return layout().dim_names(); }
 
   /// Row-major position of this rank in the mesh; -1 off the mesh.
@@ -67,6 +70,7 @@ class DeviceMesh {
   ///
   /// Errors: InvalidArgument for an unknown mesh dim or one named twice.
   DeviceMesh sub(const MeshDims& mesh_dims) const;
+  /// sub() of one mesh dim.
   DeviceMesh operator[](const MeshDim& mesh_dim) const { return sub({mesh_dim}); }
   /// sub(mesh_dims) as one mesh dim, row-major. Local.
   DeviceMesh flatten(const MeshDims& mesh_dims, std::string dim_name) const;
@@ -85,6 +89,7 @@ class DeviceMesh {
   /// The ranks of this mesh as the library's collectives see them. Errors: MpiError once the
   /// communicator was freed.
   Group group() const;
+  /// The library's duplicate of the user's communicator.
   const Communicator& communicator() const;
 
   /// The calls on this mesh, for the library; null off the mesh. Errors: as group().
@@ -99,6 +104,7 @@ class DeviceMesh {
     return *static_cast<T*>(slot.get());
   }
 
+  /// Null handles are equal; otherwise see above.
   friend bool operator==(const DeviceMesh& a, const DeviceMesh& b);
 
  private:

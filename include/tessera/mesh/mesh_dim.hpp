@@ -17,6 +17,7 @@ class MeshDim {
   MeshDim(const char* name) : value_(std::string(name)) {}
   MeshDim(std::string name) : value_(std::move(name)) {}
 
+  /// The index, negative where it was given so, or the name.
   const std::variant<int, std::string>& value() const { return value_; }
 
  private:
@@ -34,6 +35,7 @@ class MeshDims {
   MeshDims(const std::vector<int>& dims) : dims_(dims.begin(), dims.end()) {}
   MeshDims(const std::vector<std::string>& dims) : dims_(dims.begin(), dims.end()) {}
 
+  /// In the order given.
   const std::vector<MeshDim>& values() const { return dims_; }
 
  private:

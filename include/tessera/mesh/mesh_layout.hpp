@@ -24,7 +24,7 @@ class MeshLayout {
   /// Ranks 0 … product(shape) − 1 in row-major order.
   ///
   /// Errors: InvalidArgument for a size below 1, a number of names other than 0 or ndim, a name
-  /// used twice, more than 2^31 ranks.
+  /// used twice, 2^31 ranks or more.
   explicit MeshLayout(const std::vector<int>& shape, std::vector<std::string> dim_names = {});
   /// Any ranks, row-major.
   ///
@@ -34,11 +34,15 @@ class MeshLayout {
 
   int ndim() const { return static_cast<int>(shape().size()); }
   const std::vector<int>& shape() const;
+  /// Number of ranks.
   int size() const;
+  /// Number of coordinates along one mesh dim. Errors: as index().
   int size(const MeshDim& mesh_dim) const;
+  /// By mesh dim; empty without names.
   const std::vector<std::string>& dim_names() const;
   /// Ranks of the communicator by row-major position in the mesh.
   const std::vector<int>& ranks() const;
+  /// Of shape and ranks.
   std::uint64_t hash() const;
 
   /// Index of a mesh dim. Errors: InvalidArgument for an unknown name or an index out of range.
@@ -78,6 +82,7 @@ std::vector<int> ranks_per_node(const MeshLayout& layout, std::span<const int> n
 
 /// "(dp=2, tp=4)"; "(2, 4)" without names.
 std::string to_string(const MeshLayout& layout);
+/// Writes to_string(value).
 std::ostream& operator<<(std::ostream& out, const MeshLayout& value);
 
 }  // namespace tessera

@@ -22,6 +22,7 @@ namespace tessera {
 Placements by_dim(const MeshLayout& layout, const std::vector<std::vector<MeshDim>>& mesh_dims,
                   const std::vector<std::pair<MeshDim, Partial>>& partials = {});
 
+/// The same on the layout of `mesh`.
 inline Placements by_dim(const DeviceMesh& mesh, const std::vector<std::vector<MeshDim>>& mesh_dims,
                          const std::vector<std::pair<MeshDim, Partial>>& partials = {}) {
   return by_dim(mesh.layout(), mesh_dims, partials);

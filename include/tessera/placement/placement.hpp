@@ -38,6 +38,7 @@ struct Partial {
 /// One of the three: what happens to a tensor along one mesh dim. A value without behaviour.
 class Placement {
  public:
+  /// Replicate.
   constexpr Placement() : kind_(Kind::replicate) {}
   constexpr Placement(Replicate) : kind_(Kind::replicate) {}
   constexpr Placement(Shard shard) : kind_(Kind::shard), dim_(shard.dim) {}
@@ -66,6 +67,7 @@ class Placement {
 
 /// "R", "S(0)", "P(sum)".
 std::string to_string(const Placement& placement);
+/// Writes to_string(value).
 std::ostream& operator<<(std::ostream& out, const Placement& value);
 
 }  // namespace tessera

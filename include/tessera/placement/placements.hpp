@@ -21,8 +21,11 @@ namespace tessera {
 /// equal placements compare and hash equal.
 class Placements {
  public:
+  /// Those of a mesh without dims.
   Placements() = default;
+  /// By mesh dim; the first mesh dim that shards a tensor dim splits it first.
   Placements(std::initializer_list<Placement> placements);
+  /// The same of a vector.
   Placements(std::vector<Placement> placements);
   /// split_positions[mesh_dim]: position of this mesh dim in the split order of its tensor dim, 0
   /// first; 0 where it is not a Shard.
@@ -48,6 +51,7 @@ class Placements {
 
   bool is_all_replicate() const;
   bool has_partial() const;
+  /// Of all that == compares.
   std::uint64_t hash() const;
 
   /// The same with negative tensor dims resolved for a tensor of `tensor_dims` dims.
@@ -56,6 +60,7 @@ class Placements {
   /// for another number of tensor dims.
   Placements resolved(int tensor_dims, const char* function) const;
 
+  /// The same placements in the same split order, for whatever number of tensor dims.
   friend bool operator==(const Placements& a, const Placements& b) {
     return a.placements_ == b.placements_ && a.split_positions_ == b.split_positions_;
   }
@@ -68,6 +73,7 @@ class Placements {
 
 /// "S(0), R, P(sum)"; "S(0)[1], S(0)[0]" where the split order is not by mesh dim.
 std::string to_string(const Placements& placements);
+/// Writes to_string(value).
 std::ostream& operator<<(std::ostream& out, const Placements& value);
 
 /// The inverse of to_string; "P" means P(sum), spaces do not matter. Errors: InvalidArgument.

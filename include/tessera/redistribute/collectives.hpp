@@ -252,17 +252,20 @@ template <detail::AnyView V>
 auto all_reduce(const V& view, ReduceOp op, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
+/// The same, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_reduce(const Exec& exec, const V& view, ReduceOp op, const DeviceMesh& mesh,
                 const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(exec), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
+/// The same in the background.
 template <detail::AnyView V>
 auto all_reduce_async(const V& view, ReduceOp op, const DeviceMesh& mesh,
                       const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
+/// The same in the background, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_reduce_async(const Exec& exec, const V& view, ReduceOp op, const DeviceMesh& mesh,
@@ -276,6 +279,7 @@ template <detail::AnyView V>
 auto all_gather(const V& view, int tensor_dim, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
 }
+/// The same, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_gather(const Exec& exec, const V& view, int tensor_dim, const DeviceMesh& mesh,
@@ -283,12 +287,14 @@ auto all_gather(const Exec& exec, const V& view, int tensor_dim, const DeviceMes
   return detail::run_collective(Execution(exec), view, detail::AllGather{tensor_dim}, mesh,
                                 mesh_dims);
 }
+/// The same in the background.
 template <detail::AnyView V>
 auto all_gather_async(const V& view, int tensor_dim, const DeviceMesh& mesh,
                       const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::AllGather{tensor_dim}, mesh,
                                   mesh_dims);
 }
+/// The same in the background, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_gather_async(const Exec& exec, const V& view, int tensor_dim, const DeviceMesh& mesh,
@@ -304,6 +310,7 @@ auto reduce_scatter(const V& view, ReduceOp op, int tensor_dim, const DeviceMesh
   return detail::run_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh,
                                 mesh_dims);
 }
+/// The same, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto reduce_scatter(const Exec& exec, const V& view, ReduceOp op, int tensor_dim,
@@ -311,12 +318,14 @@ auto reduce_scatter(const Exec& exec, const V& view, ReduceOp op, int tensor_dim
   return detail::run_collective(Execution(exec), view, detail::ReduceScatter{op, tensor_dim}, mesh,
                                 mesh_dims);
 }
+/// The same in the background.
 template <detail::AnyView V>
 auto reduce_scatter_async(const V& view, ReduceOp op, int tensor_dim, const DeviceMesh& mesh,
                           const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh,
                                   mesh_dims);
 }
+/// The same in the background, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto reduce_scatter_async(const Exec& exec, const V& view, ReduceOp op, int tensor_dim,
@@ -334,6 +343,7 @@ auto all_to_all(const V& view, int split_dim, int concat_dim, const DeviceMesh& 
   return detail::run_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh,
                                 mesh_dims);
 }
+/// The same, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_to_all(const Exec& exec, const V& view, int split_dim, int concat_dim,
@@ -341,12 +351,14 @@ auto all_to_all(const Exec& exec, const V& view, int split_dim, int concat_dim,
   return detail::run_collective(Execution(exec), view, detail::AllToAll{split_dim, concat_dim},
                                 mesh, mesh_dims);
 }
+/// The same in the background.
 template <detail::AnyView V>
 auto all_to_all_async(const V& view, int split_dim, int concat_dim, const DeviceMesh& mesh,
                       const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh,
                                   mesh_dims);
 }
+/// The same in the background, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_to_all_async(const Exec& exec, const V& view, int split_dim, int concat_dim,
@@ -361,16 +373,19 @@ template <detail::AnyView V>
 auto broadcast(const V& view, int root, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::Broadcast{root}, mesh, mesh_dims);
 }
+/// The same, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto broadcast(const Exec& exec, const V& view, int root, const DeviceMesh& mesh,
                const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(exec), view, detail::Broadcast{root}, mesh, mesh_dims);
 }
+/// The same in the background.
 template <detail::AnyView V>
 auto broadcast_async(const V& view, int root, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::Broadcast{root}, mesh, mesh_dims);
 }
+/// The same in the background, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto broadcast_async(const Exec& exec, const V& view, int root, const DeviceMesh& mesh,

@@ -7,6 +7,7 @@
 
 namespace tessera {
 
+/// Where distribute_tensor takes the data from. The same on every rank.
 struct Distribute {
   int src_rank = 0;        ///< mesh rank whose data is taken
   bool each_rank = false;  ///< every rank has the data and takes its own slice: no communication
@@ -102,6 +103,7 @@ auto distribute_tensor(const V& view, const DeviceMesh& mesh, const Placements& 
                        const Distribute& options = {}) {
   return detail::distribute_tensor(Execution(), view, mesh, placements, options);
 }
+/// The same, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto distribute_tensor(const Exec& exec, const V& view, const DeviceMesh& mesh,
@@ -109,16 +111,19 @@ auto distribute_tensor(const Exec& exec, const V& view, const DeviceMesh& mesh,
   return detail::distribute_tensor(Execution(exec), view, mesh, placements, options);
 }
 
+/// The same from mesh rank 0, all Replicate.
 template <detail::AnyView V>
 auto distribute_tensor(const V& view, const DeviceMesh& mesh) {
   return distribute_tensor(view, mesh, detail::all_replicate(mesh));
 }
 
+/// The same on the mesh of the DeviceMeshScope.
 template <detail::AnyView V>
 auto distribute_tensor(const V& view, const Placements& placements,
                        const Distribute& options = {}) {
   return distribute_tensor(view, default_device_mesh("distribute_tensor"), placements, options);
 }
+/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto distribute_tensor(const Exec& exec, const V& view, const Placements& placements,
@@ -127,6 +132,7 @@ auto distribute_tensor(const Exec& exec, const V& view, const Placements& placem
                            options);
 }
 
+/// The same from mesh rank 0 of the DeviceMeshScope's mesh, all Replicate.
 template <detail::AnyView V>
 auto distribute_tensor(const V& view) {
   return distribute_tensor(view, default_device_mesh("distribute_tensor"));

@@ -35,7 +35,8 @@ struct RedistributeOptions {
   WireOrder wire_order = WireOrder::last_dim_fastest;
   /// Most bytes that a rank may need for messages besides source and destination, and as many for
   /// what lies between several exchanges; what does not fit is sent in turns. 0: 64 MiB and an
-  /// eighth of the largest piece.
+  /// eighth of the largest piece. From Partial to another mesh the reduced shares lie between,
+  /// whatever is said here.
   std::int64_t extra_memory = 0;
   /// By default that of calibrate(), if it was called on the mesh.
   CostModel cost_model = {};

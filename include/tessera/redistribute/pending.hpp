@@ -108,6 +108,7 @@ class Kept<V> : public ViewHolder<V> {
 template <class Result>
 class Pending {
  public:
+  /// Made by the functions whose names end in _async.
   template <class Source>
   Pending(std::unique_ptr<detail::PendingCall> call, const Source& source, const Result& result)
       : source_(std::make_shared<detail::Kept<Source>>(source)),

@@ -28,6 +28,7 @@ struct Phase {
   int terms = 1;               ///< consecutive entries of `receive` that are reduced into one box
 };
 
+/// `exchange`: pieces move. `reduce`: terms of Partial mesh dims are combined, too, see Phase.
 enum class StepKind : std::uint8_t { exchange, reduce };
 
 /// What one rank does in one step. A step that communicates counts as one exchange, whatever its
@@ -76,6 +77,7 @@ class RedistributePlan {
   const std::optional<PartialTarget>& partial_target() const;
   /// How reduce steps combine: the op, and the number that the result is divided by.
   ReduceOp reduce_op() const;
+  /// That number: 1 unless an avg is reduced.
   std::int64_t divisor() const;
 
   /// Most bytes of one message. Longer blocks are cut: one chunk travels while the next is packed,
@@ -85,11 +87,13 @@ class RedistributePlan {
   int messages_at_once() const;
   /// Messages that a rank may have memory for, and the limit for all of it.
   std::int64_t message_buffers() const;
+  /// That limit, in bytes.
   std::int64_t memory_limit() const;
 
   /// Of source, target, element type and options.
   std::uint64_t hash() const;
 
+  /// Bytes and messages, and seconds by the cost model of the options.
   PlanCost cost() const;
   /// Steps, placements and bytes in words, several lines.
   std::string explain() const;
@@ -102,6 +106,7 @@ class RedistributePlan {
   /// different communicators.
   Redistributor bind(const DeviceMesh& source, const DeviceMesh& target) const;
 
+  /// For the library itself.
   struct Data;
 
  private:

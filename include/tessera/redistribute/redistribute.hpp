@@ -33,17 +33,20 @@ auto redistribute(const DTensor<V>& tensor, const DTensorSpec& target,
                   const RedistributeOptions& options = {}) {
   return detail::redistribute<Out>(Execution(), tensor, target, options, "redistribute");
 }
+/// The same to placements.
 template <class Out = void, class V>
 auto redistribute(const DTensor<V>& tensor, const Placements& target,
                   const RedistributeOptions& options = {}) {
   return detail::redistribute<Out>(Execution(), tensor, target, options, "redistribute");
 }
+/// The same to a spec, ordered on `exec`.
 template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto redistribute(const Exec& exec, const DTensor<V>& tensor, const DTensorSpec& target,
                   const RedistributeOptions& options = {}) {
   return detail::redistribute<Out>(Execution(exec), tensor, target, options, "redistribute");
 }
+/// The same to placements, ordered on `exec`.
 template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto redistribute(const Exec& exec, const DTensor<V>& tensor, const Placements& target,
@@ -68,17 +71,20 @@ auto redistribute(const DTensor<V>& tensor, const DeviceMesh& mesh, const DTenso
                   const RedistributeOptions& options = {}) {
   return detail::redistribute<Out>(Execution(), tensor, mesh, target, options);
 }
+/// The same to placements on `mesh`.
 template <class Out = void, class V>
 auto redistribute(const DTensor<V>& tensor, const DeviceMesh& mesh, const Placements& target,
                   const RedistributeOptions& options = {}) {
   return detail::redistribute<Out>(Execution(), tensor, mesh, target, options);
 }
+/// The same to a spec on `mesh`, ordered on `exec`.
 template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto redistribute(const Exec& exec, const DTensor<V>& tensor, const DeviceMesh& mesh,
                   const DTensorSpec& target, const RedistributeOptions& options = {}) {
   return detail::redistribute<Out>(Execution(exec), tensor, mesh, target, options);
 }
+/// The same to placements on `mesh`, ordered on `exec`.
 template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto redistribute(const Exec& exec, const DTensor<V>& tensor, const DeviceMesh& mesh,
@@ -98,39 +104,46 @@ auto redistribute_async(const DTensor<V>& tensor, const DTensorSpec& target,
                         const RedistributeOptions& options = {}) {
   return detail::redistribute_async<Out>(Execution(), tensor, target, options);
 }
+/// The same to placements.
 template <class Out = void, class V>
 auto redistribute_async(const DTensor<V>& tensor, const Placements& target,
                         const RedistributeOptions& options = {}) {
   return detail::redistribute_async<Out>(Execution(), tensor, target, options);
 }
+/// The same to a spec on `mesh`.
 template <class Out = void, class V>
 auto redistribute_async(const DTensor<V>& tensor, const DeviceMesh& mesh, const DTensorSpec& target,
                         const RedistributeOptions& options = {}) {
   return detail::redistribute_async<Out>(Execution(), tensor, mesh, target, options);
 }
+/// The same to placements on `mesh`.
 template <class Out = void, class V>
 auto redistribute_async(const DTensor<V>& tensor, const DeviceMesh& mesh, const Placements& target,
                         const RedistributeOptions& options = {}) {
   return detail::redistribute_async<Out>(Execution(), tensor, mesh, target, options);
 }
+/// The same to a spec, ordered on `exec`.
 template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto redistribute_async(const Exec& exec, const DTensor<V>& tensor, const DTensorSpec& target,
                         const RedistributeOptions& options = {}) {
   return detail::redistribute_async<Out>(Execution(exec), tensor, target, options);
 }
+/// The same to placements, ordered on `exec`.
 template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto redistribute_async(const Exec& exec, const DTensor<V>& tensor, const Placements& target,
                         const RedistributeOptions& options = {}) {
   return detail::redistribute_async<Out>(Execution(exec), tensor, target, options);
 }
+/// The same to a spec on `mesh`, ordered on `exec`.
 template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto redistribute_async(const Exec& exec, const DTensor<V>& tensor, const DeviceMesh& mesh,
                         const DTensorSpec& target, const RedistributeOptions& options = {}) {
   return detail::redistribute_async<Out>(Execution(exec), tensor, mesh, target, options);
 }
+/// The same to placements on `mesh`, ordered on `exec`.
 template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto redistribute_async(const Exec& exec, const DTensor<V>& tensor, const DeviceMesh& mesh,
@@ -148,6 +161,7 @@ void redistribute_into(const DTensor<W>& destination, const DTensor<V>& tensor,
                        const RedistributeOptions& options = {}) {
   detail::redistribute_into(Execution(), destination, tensor, options);
 }
+/// The same, ordered on `exec`.
 template <class Exec, class W, class V>
 requires Kokkos::is_execution_space_v<Exec>
 void redistribute_into(const Exec& exec, const DTensor<W>& destination, const DTensor<V>& tensor,
@@ -168,6 +182,7 @@ template <class V>
 auto reduce_partial(const DTensor<V>& tensor) {
   return detail::reduce_partial(Execution(), tensor);
 }
+/// The same, ordered on `exec`.
 template <class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto reduce_partial(const Exec& exec, const DTensor<V>& tensor) {
@@ -182,6 +197,7 @@ template <class V>
 auto full_tensor(const DTensor<V>& tensor) {
   return detail::full_tensor(Execution(), tensor);
 }
+/// The same, ordered on `exec`.
 template <class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto full_tensor(const Exec& exec, const DTensor<V>& tensor) {
@@ -196,6 +212,7 @@ template <class V>
 auto gather_to(const DTensor<V>& tensor, int mesh_rank) {
   return detail::gather_to(Execution(), tensor, mesh_rank);
 }
+/// The same, ordered on `exec`.
 template <class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto gather_to(const Exec& exec, const DTensor<V>& tensor, int mesh_rank) {

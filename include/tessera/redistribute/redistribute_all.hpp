@@ -104,6 +104,7 @@ auto redistribute_all(const std::vector<DTensor<V>>& tensors, const Placements& 
                       const RedistributeOptions& options = {}) {
   return detail::redistribute_all<Out>(Execution(), tensors, placements, options);
 }
+/// The same, ordered on `exec`.
 template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto redistribute_all(const Exec& exec, const std::vector<DTensor<V>>& tensors,

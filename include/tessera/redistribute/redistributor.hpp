@@ -29,8 +29,9 @@ struct Meshes {
 OperationLog* calls_of(const Meshes& meshes);
 }  // namespace detail
 
-/// A plan bound to this rank of a mesh, with the scratch memory it needs: none is allocated once it
-/// has run. A shared handle; one execution at a time. It does not keep the mesh alive.
+/// A plan bound to this rank of a mesh, with the scratch memory it needs, which it keeps: what
+/// later executions still allocate is said in the guide. A shared handle; one execution at a time.
+/// It does not keep the mesh alive.
 class Redistributor {
  public:
   /// Made by RedistributePlan::bind. Scratch may be used by others too, one at a time.
@@ -56,6 +57,7 @@ class Redistributor {
                   "expected a View that can be written");
     execute(Execution(), array_ref(source), array_ref(destination), "tessera::redistribute");
   }
+  /// The same, ordered on `exec`.
   template <class Exec, class Source, class Destination>
   requires Kokkos::is_execution_space_v<Exec>
   void execute(const Exec& exec, const Source& source, const Destination& destination) const {
@@ -77,8 +79,9 @@ class Redistributor {
   bool can_run_in_place() const;
   /// The plan on these pieces, for detail::Run.
   detail::BoundPlan bound(const ArrayRef& source, const ArrayRef& destination) const;
-  /// The ranks of the mesh.
+  /// The ranks that take part: those of the mesh, or of both.
   const Group& group() const;
+  /// The scratch memory that it uses.
   detail::Scratch& scratch() const;
   /// The same for all handles of one plan on one mesh, for no others that live.
   const void* identity() const { return state_.get(); }

@@ -47,6 +47,7 @@ class DTensorSpec {
   int tensor_dims() const { return static_cast<int>(shape().size()); }
   /// How a tensor dim is split.
   const DimSplit& split(std::size_t tensor_dim) const;
+  /// Of layout, placements, shape and boundaries.
   std::uint64_t hash() const;
 
   /// Shape of the piece that `coordinate` (one number per mesh dim) or a row-major mesh rank holds.
@@ -55,10 +56,12 @@ class DTensorSpec {
   /// Example: shape {10}, mesh 2x2, {Shard(0), Shard(0)}: rows 0-2, 3-4, 5-7, 8-9.
   /// Shapes:  global [n_0 … n_{k-1}] → local [m_0 … m_{k-1}], m_d ≤ n_d, possibly 0.
   Extents local_shape(const std::vector<int>& coordinate) const;
+  /// The same of a row-major mesh rank. Errors: InvalidArgument if the mesh has no such rank.
   Extents local_shape(int mesh_rank) const;
   /// Global index of the first element of that piece; the global extent in a tensor dim where the
   /// piece is empty.
   Extents global_offset(const std::vector<int>& coordinate) const;
+  /// The same of a row-major mesh rank. Errors: InvalidArgument if the mesh has no such rank.
   Extents global_offset(int mesh_rank) const;
   /// The boxes that `coordinate` holds; one, possibly empty.
   std::vector<Box> pieces(const std::vector<int>& coordinate) const;
@@ -81,6 +84,7 @@ class DTensorSpec {
 
 /// "(10, 4) on (dp=2) as S(0)", with boundaries where they are not the chunk rule's.
 std::string to_string(const DTensorSpec& spec);
+/// Writes to_string(value).
 std::ostream& operator<<(std::ostream& out, const DTensorSpec& value);
 
 /// The spec of the same tensor under other placements: where a tensor dim is split by the same mesh

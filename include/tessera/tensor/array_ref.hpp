@@ -105,7 +105,9 @@ class Execution {
       instance.fence("tessera: before work on a default execution space");
   }
 
+  /// Made from an instance of the caller's.
   bool is_given() const { return is_given_; }
+  /// That instance is one of Kokkos::DefaultExecutionSpace.
   bool has_device_instance() const { return device_.has_value(); }
 
   /// The instance for memory of `Space`.

@@ -48,6 +48,7 @@ template <class V>
 auto clone(const DTensor<V>& tensor) {
   return detail::clone(Execution(), tensor);
 }
+/// The same, ordered on `exec`.
 template <class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto clone(const Exec& exec, const DTensor<V>& tensor) {
@@ -61,6 +62,7 @@ template <class V>
 auto item(const DTensor<V>& tensor) {
   return detail::item(Execution(), tensor);
 }
+/// The same, after the work on `exec`: it is waited for.
 template <class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto item(const Exec& exec, const DTensor<V>& tensor) {

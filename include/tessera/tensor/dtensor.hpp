@@ -38,6 +38,7 @@ class DTensor {
 
   /// Global shape.
   const Extents& shape() const { return spec_.shape(); }
+  /// Global extent of one tensor dim, counted from 0; negative ones are not resolved.
   std::int64_t extent(int tensor_dim) const {
     return shape()[static_cast<std::size_t>(tensor_dim)];
   }
@@ -61,6 +62,7 @@ class DTensor {
   Box piece_;
 };
 
+/// Whether T is a DTensor of some View type; references and const types are none.
 template <class T>
 inline constexpr bool is_dtensor_v = false;
 template <class V>

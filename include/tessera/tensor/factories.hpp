@@ -136,15 +136,18 @@ template <class V>
 DTensor<V> empty(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
   return detail::make_empty<V>(mesh, placements, shape, "empty");
 }
+/// The same on the mesh of the DeviceMeshScope.
 template <class V>
 DTensor<V> empty(const Placements& placements, const Extents& shape) {
   return detail::make_empty<V>(default_device_mesh("empty"), placements, shape, "empty");
 }
+/// The same; nothing runs on the instance.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> empty(const E& /*exec*/, const DeviceMesh& mesh, const Placements& placements,
                  const Extents& shape) {
   return detail::make_empty<V>(mesh, placements, shape, "empty");
 }
+/// The same on the mesh of the DeviceMeshScope; nothing runs on the instance.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> empty(const E& /*exec*/, const Placements& placements, const Extents& shape) {
   return detail::make_empty<V>(default_device_mesh("empty"), placements, shape, "empty");
@@ -156,17 +159,20 @@ DTensor<V> zeros(const DeviceMesh& mesh, const Placements& placements, const Ext
   return detail::make_full<V>(Execution(), mesh, placements, shape, typename V::value_type(0),
                               "zeros");
 }
+/// The same on the mesh of the DeviceMeshScope.
 template <class V>
 DTensor<V> zeros(const Placements& placements, const Extents& shape) {
   return detail::make_full<V>(Execution(), default_device_mesh("zeros"), placements, shape,
                               typename V::value_type(0), "zeros");
 }
+/// The same, ordered on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> zeros(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                  const Extents& shape) {
   return detail::make_full<V>(Execution(exec), mesh, placements, shape, typename V::value_type(0),
                               "zeros");
 }
+/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> zeros(const E& exec, const Placements& placements, const Extents& shape) {
   return detail::make_full<V>(Execution(exec), default_device_mesh("zeros"), placements, shape,
@@ -179,17 +185,20 @@ DTensor<V> ones(const DeviceMesh& mesh, const Placements& placements, const Exte
   return detail::make_full<V>(Execution(), mesh, placements, shape, typename V::value_type(1),
                               "ones");
 }
+/// The same on the mesh of the DeviceMeshScope.
 template <class V>
 DTensor<V> ones(const Placements& placements, const Extents& shape) {
   return detail::make_full<V>(Execution(), default_device_mesh("ones"), placements, shape,
                               typename V::value_type(1), "ones");
 }
+/// The same, ordered on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> ones(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                 const Extents& shape) {
   return detail::make_full<V>(Execution(exec), mesh, placements, shape, typename V::value_type(1),
                               "ones");
 }
+/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> ones(const E& exec, const Placements& placements, const Extents& shape) {
   return detail::make_full<V>(Execution(exec), default_device_mesh("ones"), placements, shape,
@@ -202,17 +211,20 @@ DTensor<V> full(const DeviceMesh& mesh, const Placements& placements, const Exte
                 const typename V::value_type& value) {
   return detail::make_full<V>(Execution(), mesh, placements, shape, value, "full");
 }
+/// The same on the mesh of the DeviceMeshScope.
 template <class V>
 DTensor<V> full(const Placements& placements, const Extents& shape,
                 const typename V::value_type& value) {
   return detail::make_full<V>(Execution(), default_device_mesh("full"), placements, shape, value,
                               "full");
 }
+/// The same, ordered on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> full(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                 const Extents& shape, const typename V::value_type& value) {
   return detail::make_full<V>(Execution(exec), mesh, placements, shape, value, "full");
 }
+/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> full(const E& exec, const Placements& placements, const Extents& shape,
                 const typename V::value_type& value) {
@@ -229,17 +241,20 @@ DTensor<V> rand(const DeviceMesh& mesh, const Placements& placements, const Exte
   return detail::make_random<V>(Execution(), mesh, placements, shape, detail::Distribution::uniform,
                                 random, "rand");
 }
+/// The same on the mesh of the DeviceMeshScope.
 template <class V>
 DTensor<V> rand(const Placements& placements, const Extents& shape, Random random = {}) {
   return detail::make_random<V>(Execution(), default_device_mesh("rand"), placements, shape,
                                 detail::Distribution::uniform, random, "rand");
 }
+/// The same, ordered on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> rand(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                 const Extents& shape, Random random = {}) {
   return detail::make_random<V>(Execution(exec), mesh, placements, shape,
                                 detail::Distribution::uniform, random, "rand");
 }
+/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> rand(const E& exec, const Placements& placements, const Extents& shape,
                 Random random = {}) {
@@ -254,17 +269,20 @@ DTensor<V> randn(const DeviceMesh& mesh, const Placements& placements, const Ext
   return detail::make_random<V>(Execution(), mesh, placements, shape, detail::Distribution::normal,
                                 random, "randn");
 }
+/// The same on the mesh of the DeviceMeshScope.
 template <class V>
 DTensor<V> randn(const Placements& placements, const Extents& shape, Random random = {}) {
   return detail::make_random<V>(Execution(), default_device_mesh("randn"), placements, shape,
                                 detail::Distribution::normal, random, "randn");
 }
+/// The same, ordered on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> randn(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                  const Extents& shape, Random random = {}) {
   return detail::make_random<V>(Execution(exec), mesh, placements, shape,
                                 detail::Distribution::normal, random, "randn");
 }
+/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> randn(const E& exec, const Placements& placements, const Extents& shape,
                  Random random = {}) {
@@ -276,23 +294,26 @@ DTensor<V> randn(const E& exec, const Placements& placements, const Extents& sha
 /// execution space.
 ///
 /// Example: from_function<V>(mesh, {Shard(0)}, {4, 3},
-///              KOKKOS_LAMBDA(Kokkos::Array<std::int64_t, 2> i) { return 3.0 * i[0] + i[1]; });
+///            KOKKOS_LAMBDA(Kokkos::Array<std::int64_t, 2> i) { return double(3 * i[0] + i[1]); });
 template <class V, class Function>
 DTensor<V> from_function(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
                          const Function& function) {
   return detail::make_from_function<V>(Execution(), mesh, placements, shape, function);
 }
+/// The same on the mesh of the DeviceMeshScope.
 template <class V, class Function>
 DTensor<V> from_function(const Placements& placements, const Extents& shape,
                          const Function& function) {
   return detail::make_from_function<V>(Execution(), default_device_mesh("from_function"),
                                        placements, shape, function);
 }
+/// The same, ordered on `exec`.
 template <class V, detail::ExecutionSpace E, class Function>
 DTensor<V> from_function(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                          const Extents& shape, const Function& function) {
   return detail::make_from_function<V>(Execution(exec), mesh, placements, shape, function);
 }
+/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
 template <class V, detail::ExecutionSpace E, class Function>
 DTensor<V> from_function(const E& exec, const Placements& placements, const Extents& shape,
                          const Function& function) {

@@ -11,6 +11,7 @@
 
 namespace tessera {
 
+/// What from_local is told of the tensor, and what it checks. The same on every rank.
 struct FromLocal {
   /// Global shape, where known: then from_local does not communicate. Empty: inferred from all
   /// local shapes.
@@ -128,6 +129,7 @@ DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Placements& p
   return detail::from_local(Execution(), view, mesh, placements, options);
 }
 
+/// The same; before run_check reads the View, the work on `exec` is waited for.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec> DTensor<V> from_local(const Exec& exec, const V& view,
                                                                   const DeviceMesh& mesh,
@@ -136,11 +138,13 @@ requires Kokkos::is_execution_space_v<Exec> DTensor<V> from_local(const Exec& ex
   return detail::from_local(Execution(exec), view, mesh, placements, options);
 }
 
+/// The same on the mesh of the DeviceMeshScope.
 template <detail::AnyView V>
 DTensor<V> from_local(const V& view, const Placements& placements, const FromLocal& options = {}) {
   return from_local(view, default_device_mesh("from_local"), placements, options);
 }
 
+/// The same on the mesh of the DeviceMeshScope, with `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec> DTensor<V> from_local(const Exec& exec, const V& view,
                                                                   const Placements& placements,

@@ -8,6 +8,7 @@
 
 namespace tessera {
 
+/// What ScopeGuard asks of MPI.
 struct ScopeGuardOptions {
   int thread_level = MPI_THREAD_FUNNELED;  ///< asked of MPI where it is not up yet
 };

@@ -12,7 +12,7 @@ namespace tessera::detail {
 /// where it is not set. Collective over the group.
 std::string variable_of_first(const Group& group, const char* name);
 
-/// Fills in level and time limit from TESSERA_AGREEMENT and TESSERA_TIMEOUT. Collective over the
+/// Fills in what TESSERA_AGREEMENT, TESSERA_TIMEOUT and TESSERA_PATIENCE say. Collective over the
 /// duplicate.
 ///
 /// Errors: InvalidArgument for what is no level or no number above 0, on every rank.
