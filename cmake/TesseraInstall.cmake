@@ -15,7 +15,7 @@ if(TESSERA_BUILD_TOOLS)
   set_target_properties(tessera_tool PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS tessera_tool)
 endif()
-install(FILES LICENSE README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES LICENSE CHANGELOG.md CITATION.cff DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION "${package_folder}")
 configure_package_config_file(cmake/tesseraConfig.cmake.in tesseraConfig.cmake INSTALL_DESTINATION "${package_folder}"
                               NO_SET_AND_CHECK_MACRO)

@@ -11,8 +11,11 @@ tessera_kokkos_language(tessera_kokkos_language)
 get_property(launcher GLOBAL PROPERTY RULE_LAUNCH_COMPILE)
 if(Kokkos_DEVICES MATCHES "CUDA|HIP|SYCL")
   # What compiles kernels: the compiler or wrapper that built Kokkos, its launcher in front of ours, or a language.
+  set(wrappers_CUDA "nvcc_wrapper")
+  set(wrappers_HIP "hipcc|amdclang[+][+]")
+  set(wrappers_SYCL "icpx")
   if(CMAKE_CXX_COMPILER STREQUAL Kokkos_CXX_COMPILER
-     OR CMAKE_CXX_COMPILER MATCHES "(nvcc_wrapper|hipcc|amdclang[+][+]|icpx)$"
+     OR CMAKE_CXX_COMPILER MATCHES "(${wrappers_${CMAKE_MATCH_0}})$"
      OR tessera_kokkos_language
      OR "${launcher};${CMAKE_CXX_COMPILER_LAUNCHER}" MATCHES kokkos_launch_compiler
      OR (CMAKE_CXX_COMPILER_ID STREQUAL Clang AND Kokkos_CXX_COMPILER_ID STREQUAL Clang))

@@ -71,12 +71,14 @@ def dependencies(when=""):
 
 
 class Recipe(unittest.TestCase):
-    def test_has_the_version_of_the_project(self):
-        version = re.search(r"\bVERSION\s+(\d+\.\d+\.\d+)", cmake_text().split("project(")[1])[1]
+    def test_has_the_versions_that_were_released(self):
+        changes = (ROOT / "CHANGELOG.md").read_text()
+        released = re.findall(r"(?m)^## (\d+\.\d+\.\d+)(?!, unreleased)\b", changes)
 
         versions = {arguments[0]: keywords for arguments, keywords in DECLARED.version}
 
-        self.assertEqual(versions[version]["tag"], f"v{version}")
+        self.assertEqual({name: versions[name].get("tag") for name in versions.keys() - {"develop"}},
+                         {name: f"v{name}" for name in released})
         self.assertEqual(versions["develop"]["branch"], "main")
 
     def test_asks_for_the_cmake_of_the_project(self):

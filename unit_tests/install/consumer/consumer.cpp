@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Uses most of the public templates, so that their warnings are seen here.
+// Uses some of the public templates, so that their warnings are seen here; the programs in docs use
+// most.
 #include <cstdio>
 
 #include <tessera/tessera.hpp>

@@ -18,8 +18,8 @@ class Tessera(CMakePackage, CudaPackage, ROCmPackage):
 
     license("Apache-2.0")
 
+    # Releases are added here with their tags, as soon as there are any: see CHANGELOG.md.
     version("develop", branch="main")
-    version("0.1.0", tag="v0.1.0")
 
     variant("shared", default=True, description="Build a shared library")
     variant("serial", default=True, description="Kokkos runs on one host thread")
