@@ -292,8 +292,10 @@ Operation* Control::find(OperationId id) const {
 
 Operation* Control::outermost_doomed() {
   Operation* result = nullptr;
-  for (auto* operation = innermost_call; operation != nullptr; operation = operation->outer_)
+  for (auto* operation = innermost_call; operation != nullptr; operation = operation->outer_) {
     if (operation->is_doomed()) result = operation;
+    if (operation->is_apart_) break;
+  }
   return result;
 }
 

@@ -217,6 +217,7 @@ void Operation::detach(void* object, bool (*advance)(void* object)) {
       detached, [&](const auto& background) { return background.number > number; });
   detached.insert(later, {this, object, advance, number});
   is_detached_ = true;
+  is_apart_ = false;
 }
 
 void Operation::attach() {
@@ -225,6 +226,11 @@ void Operation::attach() {
   std::erase_if(control.detached, [this](const auto& entry) { return entry.operation == this; });
   outer_ = std::exchange(detail::innermost_call, this);
   is_detached_ = false;
+}
+
+void Operation::attach_apart() {
+  attach();
+  is_apart_ = true;
 }
 
 void Operation::note(const detail::DataMessage& message) {

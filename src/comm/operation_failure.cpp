@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a call fails: what its ranks tell one another, and what all of them throw.
 #include <algorithm>
+#include <utility>
 
 #include <tessera/comm/detail/backoff.hpp>
 #include <tessera/comm/detail/clock.hpp>
@@ -20,6 +21,9 @@ namespace {
 /// How long a rank whose call fails waits to hear from the others. Those that wait for it answer
 /// within their patience and a little; the others may be computing.
 constexpr double hearing_seconds = 0.7;
+/// Of these, a turn of waiting counts as no more: where many processes share a core it takes longer,
+/// and so do the answers.
+constexpr double longest_turn_seconds = 0.005;
 
 thread_local std::exception_ptr common_exception;
 
@@ -135,10 +139,14 @@ bool Operation::may_have_lost_a_rank() const {
 void Operation::await_statements() {
   auto& control = log_->control;
   detail::Backoff backoff(true);
+  double last_turn = failure().since;
+  double listened = 0;
   for (;;) {
     for (auto* each : detail::live_controls()) each->advance_detached();
     detail::Control::poll_all();
     if (detail::Control::outermost_doomed() != this) return;
+    const double now = detail::seconds();
+    listened += std::min(now - std::exchange(last_turn, now), longest_turn_seconds);
     bool are_all_heard = control.is_drained(), is_one_leaving = false;
     for (const int rank : court().ranks) {
       if (rank == control.rank_) continue;
@@ -148,8 +156,9 @@ void Operation::await_statements() {
       are_all_heard &= heard != nullptr && !is_leaving;
     }
     if (are_all_heard) return;
-    const double limit = is_one_leaving ? control.options.timeout : hearing_seconds;
-    if (detail::seconds() - failure().since > limit) return;
+    if (is_one_leaving ? now - failure().since > control.options.timeout
+                       : listened > hearing_seconds)
+      return;
     backoff.pause();
   }
 }

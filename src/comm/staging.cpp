@@ -91,7 +91,7 @@ std::optional<Staging> parse_staging(const std::string& text) {
 
 GpuAwareness ask_mpi(DeviceKind kind) {
   if (kind == DeviceKind::none) return {false, "no device in this build"};
-  for (auto* const ask : {ask_cray, ask_mpich, ask_open_mpi})
+  for (auto* const ask : {ask_mpich, ask_open_mpi, ask_cray})
     if (auto answer = ask(kind)) return *std::move(answer);
   return {false, "MPI does not say"};
 }

@@ -75,7 +75,7 @@ void PendingCall::end() {
 template <class GoOn>
 bool PendingCall::go_on_as_this_call(const GoOn& go_on) noexcept {
   if (!run_) return false;
-  operation_->attach();
+  operation_->attach_apart();
   try {
     require<Error>(!Kokkos::is_finalized(), "Pending: Kokkos was finalised before the result");
     if (operation_->is_doomed()) {
@@ -119,6 +119,9 @@ void PendingCall::wait() {
   if (error_) std::rethrow_exception(error_);
   if (!operation_) return;
   mesh_.communicator().state();
+  // Those that were started before come first.
+  for (auto* control : live_controls()) control->advance_detached();
+  if (!operation_) return;
   operation_->attach();
   try {
     if (background_error_) std::rethrow_exception(background_error_);
@@ -136,7 +139,8 @@ void PendingCall::fail() {
   } catch (const Doomed&) {
     error_ = std::make_exception_ptr(Error(given_up(operation_->name()).text));
     operation_.reset();
-    throw;
+    if (Control::must_give_up()) throw;  // a call around this one
+    std::rethrow_exception(error_);
   } catch (...) {
     error_ = std::current_exception();
     operation_.reset();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include <gtest/gtest.h>
@@ -56,11 +57,21 @@ TEST(Staging, the_next_way_to_ask_counts_where_one_has_no_answer) {
   EXPECT_EQ(answer.source, "MPIX_Query_rocm_support");
 }
 
-/// The library that comes with it is not loaded here.
-TEST(Staging, the_variable_of_cray_mpich_alone_says_nothing) {
+TEST(Staging, the_variable_of_cray_mpich_counts_with_its_library_where_mpi_has_no_answer) {
   const test::Variable variable("MPICH_GPU_SUPPORT_ENABLED", "1");
+  does_mpich_answer = false;
+  const auto without = detail::ask_mpi(DeviceKind::cuda);
+  auto* const library = dlopen(LIBRARY_LIKE_THAT_OF_CRAY, RTLD_NOW);
+  const auto with = detail::ask_mpi(DeviceKind::cuda);
+  does_mpich_answer = true;
+  const auto answered = detail::ask_mpi(DeviceKind::cuda);
+  dlclose(library);
 
-  EXPECT_EQ(detail::ask_mpi(DeviceKind::cuda).source, "MPIX_GPU_query_support");
+  if (without.source != "MPI does not say") GTEST_SKIP() << "this MPI answers: " << without.source;
+  EXPECT_TRUE(with.is_aware);
+  EXPECT_EQ(with.source, "MPICH_GPU_SUPPORT_ENABLED and libmpi_gtl_cuda");
+  EXPECT_FALSE(answered.is_aware);
+  EXPECT_EQ(answered.source, "MPIX_GPU_query_support");
 }
 
 TEST(Staging, the_variable_of_rank_0_decides) {

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 
 #include <tessera/redistribute/collectives.hpp>
+#include <tessera/tensor/from_local.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/meshes.hpp"
@@ -115,6 +116,16 @@ TEST(Pending, gives_the_same_result_at_every_wait) {
 
   EXPECT_EQ(first.data(), second.data());
   EXPECT_TRUE(pending.test());
+}
+
+TEST(Pending, that_was_moved_from_says_so) {
+  auto pending = start_sum(constant(1, {4, 4}), everyone());
+  auto moved = std::move(pending);
+
+  const auto message = message_of<InvalidArgument>([&] { pending.wait(); });
+
+  EXPECT_THAT(message, HasSubstr("Pending: expected a call that was not moved"));
+  EXPECT_EQ(wrong_constant(moved.wait(), world_size(), {4, 4}), "");
 }
 
 TEST(Pending, can_be_moved) {
@@ -277,6 +288,27 @@ TEST(PendingMistake, leaves_calls_alone_that_were_started_before) {
       EXPECT_THAT(message, HasSubstr(mistake.text)) << mistake.name;
       EXPECT_EQ(wrong_constant(sum, mesh.size()), "") << mistake.name;
     }
+}
+
+TEST(PendingMistake, of_a_later_call_leaves_alone_what_has_another_exchange_to_go) {
+  if (world_size() == 1) return;
+  const auto mesh = everyone_along_x();
+  const auto grid = mesh_of({1, mesh.size()});
+  const auto terms = from_local(constant(1, few()), mesh, {Partial()});
+  for (int turn = 0; turn < 20; ++turn) {
+    // For this rank's terms the others wait while their later call fails.
+    if (mesh.rank() == (turn + 1) % mesh.size())
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    auto before = redistribute_async(terms, grid, {Replicate(), Replicate()});
+
+    const auto* mesh_dim = mesh.rank() == turn % mesh.size() ? "nowhere" : "x";
+    const auto message = message_of<InvalidArgument>(
+        [&] { all_reduce(constant(1, few()), ReduceOp::sum, mesh, mesh_dim); });
+    const auto sum = before.wait();
+
+    EXPECT_THAT(message, HasSubstr("nowhere"));
+    EXPECT_EQ(wrong_constant(sum.to_local(), mesh.size(), sum.local_shape()), "");
+  }
 }
 
 TEST(PendingMistake, is_thrown_at_every_wait) {

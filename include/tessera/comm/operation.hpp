@@ -104,6 +104,9 @@ class Operation {
   void detach(void* object, bool (*advance)(void* object));
   /// Blocks again, until the end or detach().
   void attach();
+  /// The same while it goes on in the background: the calls that wait meanwhile are none of its
+  /// business, whatever becomes of them.
+  void attach_apart();
 
   /// Books bytes of this call, for the flight recorder.
   void add_bytes(std::int64_t sent, std::int64_t received) {
@@ -179,6 +182,7 @@ class Operation {
   bool has_agreed_ = false;
   bool is_doomed_ = false;
   bool is_detached_ = false;
+  bool is_apart_ = false;  ///< from the calls around it
   bool has_failed_ = false;
   const void* caller_ = nullptr;
   double time_ = 0;

@@ -124,15 +124,21 @@ class Pending {
   }
 
   /// Whether the result is complete. Local. Errors: as wait().
-  bool test() { return call_->test(); }
+  bool test() { return call().test(); }
 
-  /// Waits for the result. Collective over the ranks that started it. Errors: as collectively().
+  /// Waits for the result. Collective over the ranks that started it. Errors: as collectively();
+  /// InvalidArgument, on this rank, once another one has been moved from this.
   Result wait() {
-    call_->wait();
+    call().wait();
     return result_.get();
   }
 
  private:
+  detail::PendingCall& call() const {
+    require(call_ != nullptr, "Pending: expected a call that was not moved to another Pending");
+    return *call_;
+  }
+
   std::shared_ptr<void> source_;
   detail::Kept<Result> result_;
   std::unique_ptr<detail::PendingCall> call_;  // last: it ends before the Views do

@@ -144,7 +144,8 @@ class Control {
   void catch_up(double now);
   /// The innermost blocking call on this communicator; null if there is none.
   Operation* innermost() const;
-  /// Whether one of the blocking calls, on whichever communicator, is doomed.
+  /// Whether one of the blocking calls, on whichever communicator, is doomed. A call that goes on
+  /// in the background does not see those around it.
   static bool must_give_up() { return outermost_doomed() != nullptr; }
   /// Leaves the blocking calls down to the outermost doomed one: tells their ranks, then throws
   /// Doomed.

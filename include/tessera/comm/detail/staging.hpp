@@ -25,9 +25,9 @@ struct GpuAwareness {
   std::string source;
 };
 
-/// As this process sees it: the first that answers of Cray MPICH's variable
-/// MPICH_GPU_SUPPORT_ENABLED, together with its library for such memory, MPIX_GPU_query_support
-/// (MPICH), and MPIX_Query_cuda_support or MPIX_Query_rocm_support (Open MPI and others).
+/// As this process sees it: the first that answers of MPIX_GPU_query_support (MPICH),
+/// MPIX_Query_cuda_support or MPIX_Query_rocm_support (Open MPI and others), and Cray MPICH's
+/// variable MPICH_GPU_SUPPORT_ENABLED together with its library for such memory.
 GpuAwareness ask_mpi(DeviceKind kind);
 
 /// Fills in what is staged: as TESSERA_GPU_AWARE_MPI says (that of rank 0: 0, 1 or stage_all), else
