@@ -21,8 +21,8 @@ namespace {
 /// How long a rank whose call fails waits to hear from the others. Those that wait for it answer
 /// within their patience and a little; the others may be computing.
 constexpr double hearing_seconds = 0.7;
-/// Of these, a turn of waiting counts as no more: where many processes share a core it takes longer,
-/// and so do the answers.
+/// Of these, a turn of waiting counts as no more, unless a rank may be dead: where many processes
+/// share a core it takes longer, and so do the answers.
 constexpr double longest_turn_seconds = 0.005;
 
 thread_local std::exception_ptr common_exception;
@@ -156,9 +156,10 @@ void Operation::await_statements() {
       are_all_heard &= heard != nullptr && !is_leaving;
     }
     if (are_all_heard) return;
-    if (is_one_leaving ? now - failure().since > control.options.timeout
-                       : listened > hearing_seconds)
-      return;
+    const double waited = now - failure().since;
+    if (is_one_leaving && waited > control.options.timeout) return;
+    // A rank that is dead does not answer later because the others are slow.
+    if (!is_one_leaving && (may_have_lost_a_rank() ? waited : listened) > hearing_seconds) return;
     backoff.pause();
   }
 }
