@@ -71,11 +71,15 @@ void PendingCall::end() {
   operation_.reset();
 }
 
-/// go_on() as this call, whose exceptions are kept for wait(). Whether more is to do.
+/// go_on() as this call, whose exceptions are kept for wait(); apart from the calls around it where
+/// it is they that wait. Whether more is to do.
 template <class GoOn>
-bool PendingCall::go_on_as_this_call(const GoOn& go_on) noexcept {
+bool PendingCall::go_on_as_this_call(bool is_apart, const GoOn& go_on) noexcept {
   if (!run_) return false;
-  operation_->attach_apart();
+  if (is_apart)
+    operation_->attach_apart();
+  else
+    operation_->attach();
   try {
     require<Error>(!Kokkos::is_finalized(), "Pending: Kokkos was finalised before the result");
     if (operation_->is_doomed()) {
@@ -99,7 +103,7 @@ bool PendingCall::go_on_as_this_call(const GoOn& go_on) noexcept {
 }
 
 bool PendingCall::advance() noexcept {
-  return go_on_as_this_call([] {});
+  return go_on_as_this_call(true, [] {});
 }
 
 bool PendingCall::test() {
@@ -109,7 +113,7 @@ bool PendingCall::test() {
     control.advance_detached();
     if (!watch_) watch_.emplace(control);
     watch_->come_back();
-    go_on_as_this_call([&] { run_->look(*watch_); });
+    go_on_as_this_call(false, [&] { run_->look(*watch_); });
   }
   if (background_error_ || error_) wait();
   return !operation_;

@@ -61,7 +61,7 @@ class PendingCall {
   void rest();
   bool advance() noexcept;
   template <class GoOn>
-  bool go_on_as_this_call(const GoOn& go_on) noexcept;
+  bool go_on_as_this_call(bool is_apart, const GoOn& go_on) noexcept;
   void end();
   [[noreturn]] void fail();
 
