@@ -38,6 +38,16 @@ def dependencies():
     return [f"-D{name}={cached(name)}" for name in names if cached(name)]
 
 
+def launcher():
+    return [cached("MPIEXEC_EXECUTABLE"), *filter(None, cached("MPIEXEC_PREFLAGS").split(";"))]
+
+
+def blocks_of(page, language):
+    """What the page shows in that language."""
+    text = (pathlib.Path(given["source"]) / page).read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -62,8 +72,7 @@ class Case(unittest.TestCase):
         self.succeed(given["cmake"], "--build", str(self.folder / "consumer"), "--parallel", str(os.cpu_count()))
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
         program = self.folder / "consumer/consumer"
-        launcher = [cached("MPIEXEC_EXECUTABLE"), *filter(None, cached("MPIEXEC_PREFLAGS").split(";"))]
-        text = self.succeed(*launcher, "-n", "2", str(program), env=environment)
+        text = self.succeed(*launcher(), "-n", "2", str(program), env=environment)
         self.assertIn(f"Tessera {cached('CMAKE_PROJECT_VERSION')}: right\n", text)
         return result.stdout
 
@@ -127,6 +136,44 @@ class Installed(Case):
             shutil.rmtree(self.folder / "consumer")
         refused = r"tessera was built with the MPI (\w+), the one found \(\S+\) is (?!\1)\w+; set MPI_CXX_COMPILER in a fresh"
         self.assertEqual(len([text for text in said if re.search(refused, text)]), 1, said)
+
+
+class Pages(Case):
+    """What pages tell a user to write and to type."""
+
+    def project_of(self, page, program):
+        """A project made of the page's lines for CMake."""
+        [lines] = blocks_of(page, "cmake")
+        (self.folder / "app").mkdir()
+        (self.folder / "app/app.cpp").write_text(program)
+        added = "" if "add_executable" in lines else "add_executable(app app.cpp)\n"
+        (self.folder / "app/CMakeLists.txt").write_text(
+            f"cmake_minimum_required(VERSION 3.24)\nproject(app LANGUAGES CXX)\n{added}{lines}"
+            "if(tessera_KOKKOS_LANGUAGE)\n"
+            "  set_source_files_properties(app.cpp PROPERTIES LANGUAGE ${tessera_KOKKOS_LANGUAGE})\n"
+            "endif()\n"
+        )
+
+    def options(self):
+        return [f"-DCMAKE_CXX_COMPILER={cached('CMAKE_CXX_COMPILER')}", *dependencies()]
+
+    def test_readme(self):
+        prefix = self.installed(given["build"])
+        [program] = blocks_of("README.md", "cpp")
+        self.project_of("README.md", program)
+        [command] = [block for block in blocks_of("README.md", "sh") if block.startswith("cmake -S app")]
+        words = command.replace("<where>", str(prefix)).split()
+        self.succeed(given["cmake"], *words[1:], *self.options(), cwd=self.folder)
+        self.succeed(given["cmake"], "--build", "app/build", cwd=self.folder)
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
+        text = self.succeed(*launcher(), "-n", "3", str(self.folder / "app/build/app"), env=environment)
+        self.assertRegex(text, r"mean of column 0: 0\.[45]\d+\n")
+        self.assertIn("rank 2: (1000, 2)\n", text)
+
+    def test_first_tutorial(self):
+        self.project_of("docs/tutorials/1-mesh-shards-local_map.md", "int main() {}\n")
+        (self.folder / "app/tessera").symlink_to(given["source"])
+        self.succeed(given["cmake"], "-S", "app", "-B", "app/build", *self.options(), cwd=self.folder)
 
 
 class FromSource(Case):

@@ -10,6 +10,8 @@
 
 #include <gmock/gmock.h>
 
+#include <tessera/comm/operation.hpp>
+#include <tessera/mesh/device_mesh.hpp>
 #include <tessera/redistribute/collectives.hpp>
 #include <tessera/tensor/from_local.hpp>
 
@@ -309,6 +311,28 @@ TEST(PendingMistake, of_a_later_call_leaves_alone_what_has_another_exchange_to_g
     EXPECT_THAT(message, HasSubstr("nowhere"));
     EXPECT_EQ(wrong_constant(sum.to_local(), mesh.size(), sum.local_shape()), "");
   }
+}
+
+TEST(PendingMistake, of_the_call_around_it_ends_one_that_is_tested) {
+  if (world_size() == 1) return;
+  const auto mesh = everyone_along_x();
+  start_sum(constant(1), mesh).wait();
+  for (const bool fails : {false, true})
+    for (const bool is_late : {false, true}) {
+      const auto message = message_of<InvalidArgument>([&] {
+        collectively(mesh.calls(), "outer", [&](Operation& call) {
+          call.agree(1, [] { return std::string("outer"); });
+          if (is_late && mesh.rank() == 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          if (fails && mesh.rank() == 0) throw InvalidArgument("on purpose");
+          auto sum = start_sum(constant(1), mesh);
+          while (!sum.test()) std::this_thread::yield();
+        });
+      });
+
+      EXPECT_THAT(message, HasSubstr(fails ? "on purpose" : "no error"));
+    }
+  EXPECT_EQ(wrong_constant(start_sum(constant(1), mesh).wait(), mesh.size()), "");
 }
 
 TEST(PendingMistake, is_thrown_at_every_wait) {
