@@ -38,10 +38,6 @@ def dependencies():
     return [f"-D{name}={cached(name)}" for name in names if cached(name)]
 
 
-def launcher():
-    return [cached("MPIEXEC_EXECUTABLE"), *filter(None, cached("MPIEXEC_PREFLAGS").split(";"))]
-
-
 def blocks_of(page, language):
     """What the page shows in that language."""
     text = (pathlib.Path(given["source"]) / page).read_text()
@@ -59,6 +55,11 @@ class Case(unittest.TestCase):
         self.assertEqual(result.returncode, 0, f"{' '.join(command)}\n{result.stdout[-4000:]}")
         return result.stdout
 
+    def run_on(self, ranks, program):
+        launcher = [cached("MPIEXEC_EXECUTABLE"), *filter(None, cached("MPIEXEC_PREFLAGS").split(";"))]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
+        return self.succeed(*launcher, "-n", str(ranks), str(program), env=environment)
+
     def configure(self, source, *options, compiler=None):
         build = self.folder / "consumer"
         compiler = compiler or cached("CMAKE_CXX_COMPILER")
@@ -70,9 +71,7 @@ class Case(unittest.TestCase):
                                 "-DCONSUMER_FLAGS=-Werror", *options, compiler=compiler)
         self.assertEqual(result.returncode, 0, result.stdout)
         self.succeed(given["cmake"], "--build", str(self.folder / "consumer"), "--parallel", str(os.cpu_count()))
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
-        program = self.folder / "consumer/consumer"
-        text = self.succeed(*launcher(), "-n", "2", str(program), env=environment)
+        text = self.run_on(2, self.folder / "consumer/consumer")
         self.assertIn(f"Tessera {cached('CMAKE_PROJECT_VERSION')}: right\n", text)
         return result.stdout
 
@@ -165,8 +164,7 @@ class Pages(Case):
         words = command.replace("<where>", str(prefix)).split()
         self.succeed(given["cmake"], *words[1:], *self.options(), cwd=self.folder)
         self.succeed(given["cmake"], "--build", "app/build", cwd=self.folder)
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
-        text = self.succeed(*launcher(), "-n", "3", str(self.folder / "app/build/app"), env=environment)
+        text = self.run_on(3, self.folder / "app/build/app")
         self.assertRegex(text, r"mean of column 0: 0\.[45]\d+\n")
         self.assertIn("rank 2: (1000, 2)\n", text)
 
