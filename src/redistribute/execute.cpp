@@ -36,6 +36,19 @@ ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box) 
   return array.part(offset, box.shape);
 }
 
+ArrayRef part_on_wire(const ArrayRef& array, const Box& piece, const Box& box, WireOrder order) {
+  auto result = part_of_piece(array, piece, box);
+  if (order == WireOrder::first_dim_fastest) {
+    std::reverse(result.extents.begin(), result.extents.end());
+    std::reverse(result.strides.begin(), result.strides.end());
+  }
+  return result;
+}
+
+bool are_alike(const ArrayRef& a, const ArrayRef& b) {
+  return a.type == b.type && a.extents == b.extents && a.strides == b.strides && a.space == b.space;
+}
+
 ArrayRef chunk_of(const ArrayRef& array, const Cut& cut, std::int64_t index) {
   if (cut.chunks() == 1) return array;
   const auto box = cut.chunk(index);

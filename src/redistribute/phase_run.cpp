@@ -20,20 +20,6 @@ std::int64_t own_chunk_bytes(const ArrayRef& from, const ArrayRef& to) {
   return to.bytes() > usual && is_crosswise(from, to) ? crosswise : usual;
 }
 
-/// The part of `array` where `box` lies; its last dim is the fastest on the wire.
-ArrayRef part(const ArrayRef& array, const Box& piece, const Box& box, WireOrder order) {
-  auto result = part_of_piece(array, piece, box);
-  if (order == WireOrder::first_dim_fastest) {
-    std::reverse(result.extents.begin(), result.extents.end());
-    std::reverse(result.strides.begin(), result.strides.end());
-  }
-  return result;
-}
-
-bool are_alike(const ArrayRef& a, const ArrayRef& b) {
-  return a.type == b.type && a.extents == b.extents && a.strides == b.strides && a.space == b.space;
-}
-
 Stores stores_for(const ArrayRef& destination) {
   const bool is_large =
       destination.space == MemorySpace::host && destination.bytes() >= streaming_bytes;
@@ -118,9 +104,9 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
   const auto order = plan.options().wire_order;
   const auto first = static_cast<std::ptrdiff_t>(outgoing_.size());
   for (const auto& block : phase.send) {
-    const auto from = part(source, phase.source, block.box, order);
+    const auto from = part_on_wire(source, phase.source, block.box, order);
     const int lane = peers_.lane(block.peer);
-    const Cut cut(from.extents, from.type.size, reduces ? sizes_.term : chunk_bytes(lane));
+    const Cut cut(from.extents, from.type.size, sizes_.of(reduces, lane));
     outgoing_.push_back({block.peer, lane, from, cut, Stores::cached, plans_});
   }
   const auto ranks = static_cast<int>(peers_.ranks.size());
@@ -142,14 +128,14 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
   const auto stores = stores_for(destination);
   const auto first = static_cast<std::ptrdiff_t>(incoming_.size());
   for (const auto& block : phase.receive) {
-    const auto to = part(destination, phase.destination, block.box, order);
+    const auto to = part_on_wire(destination, phase.destination, block.box, order);
     if (block.peer != mesh_rank_) {
       const int lane = peers_.lane(block.peer);
-      const Cut cut(to.extents, to.type.size, chunk_bytes(lane));
+      const Cut cut(to.extents, to.type.size, sizes_.of(false, lane));
       incoming_.push_back({block.peer, lane, to, cut, stores, plans_});
       continue;
     }
-    const auto from = part(source, phase.source, block.box, order);
+    const auto from = part_on_wire(source, phase.source, block.box, order);
     // Where nothing is waited for, in one go.
     const bool is_alone = phase.send.empty() && phase.receive.size() == 1;
     const Cut cut(to.extents, to.type.size, is_alone ? to.bytes() : own_chunk_bytes(from, to));
@@ -165,7 +151,7 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
   const auto order = plan.options().wire_order;
   for (const auto& block : phase.receive) {
     if (block.term == 0) {
-      const auto to = part(destination, phase.destination, block.box, order);
+      const auto to = part_on_wire(destination, phase.destination, block.box, order);
       const Cut cut(to.extents, to.type.size, sizes_.term);
       reductions_.push_back({to, cut, stores_for(destination), terms_.size(), 0, plan.reduce_op(),
                              plan.divisor(), plans_});
@@ -174,7 +160,8 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
     ++reduction.terms;
     const auto index = reductions_.size() - 1;
     if (block.peer == mesh_rank_) {
-      terms_.push_back({block.peer, -1, part(source, phase.source, block.box, order), index, -1});
+      terms_.push_back(
+          {block.peer, -1, part_on_wire(source, phase.source, block.box, order), index, -1});
       continue;
     }
     const int lane = peers_.lane(block.peer);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -14,6 +15,7 @@
 #include <tessera/redistribute/detail/mesh_pair.hpp>
 #include <tessera/redistribute/detail/recycler.hpp>
 #include <tessera/redistribute/detail/run.hpp>
+#include <tessera/redistribute/detail/short_exchange.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/detail/named_region.hpp>
@@ -34,6 +36,8 @@ struct Redistributor::State {
   AgreedCall agreed = {};
   bool keeps_phases = false;
   std::vector<detail::PhaseRun> phases = {};  ///< of the last execution; none while it goes on
+  bool may_be_short = false;
+  std::optional<detail::ShortExchange> short_exchange = {};  ///< of the last execution
 };
 
 namespace {
@@ -91,7 +95,7 @@ void run_plans(const Execution& execution, std::span<const detail::BoundPlan> pl
     detail::finish_host(execution);
 }
 
-bool are_alike(const std::vector<Step>& a, const std::vector<Step>& b) {
+bool are_of_same_kinds(const std::vector<Step>& a, const std::vector<Step>& b) {
   return std::ranges::equal(a, b, [](const Step& s, const Step& t) {
     return s.kind == t.kind && s.phases.size() == t.phases.size();
   });
@@ -123,6 +127,9 @@ Redistributor::Redistributor(RedistributePlan plan, const detail::Meshes& meshes
       State{std::move(plan), group, std::move(steps), std::move(scratch), calls, source_shape,
             target_shape, source.coordinate().has_value(), target.coordinate().has_value()});
   state_->keeps_phases = blocks(state_->steps) <= most_kept_blocks;
+  state_->may_be_short =
+      position >= 0 && state_->keeps_phases &&
+      detail::ShortExchange::may_serve(state_->plan, state_->steps, state_->group);
 }
 
 Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
@@ -185,7 +192,18 @@ void Redistributor::run(const Execution& execution, const ArrayRef& source,
   const auto here = bound(source, destination);
   log(LogLevel::debug, "redistribute",
       [&] { return std::string(operation) + ": " + to_string(state_->plan); });
-  run_plans(execution, {&here, 1}, state_->group, *state_->scratch, operation);
+  if (!run_short(execution, here, operation))
+    run_plans(execution, {&here, 1}, state_->group, *state_->scratch, operation);
+}
+
+/// False, and nothing is done, where more than a ShortExchange is needed.
+bool Redistributor::run_short(const Execution& execution, const detail::BoundPlan& here,
+                              const char* operation) const {
+  auto& state = *state_;
+  if (!state.may_be_short || ProgressMeter::is_wanted()) return false;
+  auto& kept = state.short_exchange;
+  if (!kept || !kept->is_for(here)) kept.emplace(here, state.group);
+  return kept->run(execution, here, *state.scratch, operation);
 }
 
 detail::BoundPlan Redistributor::bound(const ArrayRef& source, const ArrayRef& destination) const {
@@ -232,7 +250,7 @@ void run_together(const Execution& execution, std::span<const Redistributor> red
     std::vector<BoundPlan> alike;
     std::vector<BoundPlan> others;
     for (const auto& plan : left) {
-      const bool joins = alike.empty() || are_alike(plan.steps, first);
+      const bool joins = alike.empty() || are_of_same_kinds(plan.steps, first);
       (joins ? alike : others).push_back(plan);
     }
     run_plans(execution, alike, redistributors.front().group(), scratch, operation);

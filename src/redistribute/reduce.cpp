@@ -68,15 +68,19 @@ Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destin
 
 void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
                    const ArrayRef& destination, std::int64_t divisor, Stores stores) {
-  const auto kind = destination.type.kind;
   auto reduction = make_reduction(terms, destination, divisor);
   reduction.stores = stores;
+  run_reduction(execution, op, destination.type.kind, destination.space, std::move(reduction));
+}
+
+void run_reduction(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
+                   Reduction reduction) {
   if (is_complex(kind))
-    reduce_complex(execution, op, kind, destination.space, std::move(reduction));
+    reduce_complex(execution, op, kind, space, std::move(reduction));
   else if (is_floating(kind))
-    reduce_floating(execution, op, kind, destination.space, std::move(reduction));
+    reduce_floating(execution, op, kind, space, std::move(reduction));
   else
-    reduce_integers(execution, op, kind, destination.space, std::move(reduction));
+    reduce_integers(execution, op, kind, space, std::move(reduction));
 }
 
 void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,

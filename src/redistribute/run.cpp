@@ -15,27 +15,6 @@ bool fits_window(ElementType type, const CommunicatorState& state) {
   return state.smallest_slot >= type.size;
 }
 
-/// The same on all ranks: of plans and of what the ranks of the communicator share.
-ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const CommunicatorState& state) {
-  ChunkSizes sizes;
-  auto limit = plans.front().plan.memory_limit();
-  std::int64_t buffers = 0;
-  for (const auto& [plan, steps, source, destination, kept] : plans) {
-    sizes.message = std::min(sizes.message, plan.message_bytes());
-    sizes.messages_at_once = std::max(sizes.messages_at_once, plan.messages_at_once());
-    limit = std::min(limit, plan.memory_limit());
-    buffers += plan.message_buffers();
-  }
-  // Terms of all plans are awaited at once. What arrives, and what is packed, is to stay in the
-  // second-level cache beside the chunk that is reduced.
-  constexpr std::int64_t most_bytes = 256 << 10;
-  const std::int64_t element = plans.front().plan.element_type().size;
-  sizes.term = std::max(element, std::min({sizes.message, most_bytes, limit / (buffers + 1)}));
-  if (fits_window(plans.front().plan.element_type(), state))
-    sizes.term = std::min(sizes.term, state.smallest_slot);
-  return sizes;
-}
-
 /// Of the results of all phases on this rank.
 std::int64_t bytes_of_phases(std::span<const BoundPlan> plans) {
   std::int64_t bytes = 0;
@@ -58,6 +37,27 @@ Peers peers_of(const Group& group, ElementType type) {
   const auto& state = group.communicator.state();
   if (!state.window || !fits_window(type, state)) return {group.ranks, {}, state.staging};
   return {group.ranks, state.lanes, state.staging};
+}
+
+ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& communicator) {
+  const auto& state = communicator.state();
+  ChunkSizes sizes;
+  auto limit = plans.front().plan.memory_limit();
+  std::int64_t buffers = 0;
+  for (const auto& [plan, steps, source, destination, kept] : plans) {
+    sizes.message = std::min(sizes.message, plan.message_bytes());
+    sizes.messages_at_once = std::max(sizes.messages_at_once, plan.messages_at_once());
+    limit = std::min(limit, plan.memory_limit());
+    buffers += plan.message_buffers();
+  }
+  // Terms of all plans are awaited at once. What arrives, and what is packed, is to stay in the
+  // second-level cache beside the chunk that is reduced.
+  constexpr std::int64_t most_bytes = 256 << 10;
+  const std::int64_t element = plans.front().plan.element_type().size;
+  sizes.term = std::max(element, std::min({sizes.message, most_bytes, limit / (buffers + 1)}));
+  if (fits_window(plans.front().plan.element_type(), state))
+    sizes.term = std::min(sizes.term, state.smallest_slot);
+  return sizes;
 }
 
 bool uses_device(std::span<const BoundPlan> plans) {
@@ -127,13 +127,12 @@ void Run::open_lanes() {
 }
 
 void Run::begin_phase() {
-  const auto& state = group_.communicator.state();
   const auto communicates = [&](const BoundPlan& bound) {
     return bound.steps[number_.step].communicates;
   };
   if (number_.phase == 0 && std::ranges::any_of(plans_, communicates))
     exchange_.emplace(group_.communicator, TraceKind::exchange, operation_, group_.size());
-  auto sizes = chunk_sizes(plans_, state);
+  auto sizes = chunk_sizes(plans_, group_.communicator);
   if (lanes_) sizes.window = lanes_->slot_bytes();
 
   if (phases_.size() == number_.before) phases_.emplace_back();
@@ -210,8 +209,9 @@ void Run::report_progress() {
   if (meter_->is_on()) meter_->reach(bytes_before_ + phase().bytes_done());
 }
 
-/// Whether anything was done.
-bool Run::turn() {
+/// Whether anything was done. What stays is copied last where nobody waits: others may need this
+/// rank for what else it has to do.
+bool Run::turn(bool is_waiting) {
   if (is_past_last()) return false;
   if (meter_) report_progress();
   auto& phase = this->phase();
@@ -224,18 +224,24 @@ bool Run::turn() {
   // Before the reductions: others wait for what is sent.
   has_moved = post_messages() || has_moved;
   has_moved = phase.advance(execution_, lanes_ ? &*lanes_ : nullptr) || has_moved;
+  const bool is_last = number_.next(steps()).step == steps().size();
+  if (!is_waiting && is_last && phase.needs_others()) return has_moved;
   return phase.copy_own(execution_) || has_moved;
 }
 
-bool Run::test() {
-  while (turn()) ++turns_;
+bool Run::go_on(bool is_waiting) {
+  while (turn(is_waiting)) ++turns_;
   return is_complete();
 }
 
+bool Run::test() {
+  return go_on(false);
+}
+
 void Run::wait() {
-  if (test()) return;
+  if (go_on(true)) return;
   Watch watch(*group_.communicator.state().control);
-  while (!test()) {
+  while (!go_on(true)) {
     note_progress(watch);
     watch.pause([&] { return awaited(); }, [&] { abandon(); });
   }

@@ -65,9 +65,7 @@ TEST(Simulate, random_transitions_of_the_planner_are_right) {
 
   for (int number = 0; number < 6000 && !HasFailure(); ++number) {
     const auto random = random_case(generator, 16);
-    RedistributeOptions options;
-    if (draw(generator, 0, 1) == 1) options.extra_memory = draw(generator, 1, 4000);
-    draw_nodes(generator, random.source.layout(), options);
+    const auto options = random_options(generator, random.source.layout());
     SCOPED_TRACE("case " + std::to_string(number) + ": " + to_string(random.source) + " -> " +
                  to_string(random.target) + ", " + to_string(random.type));
 

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A rank that does not come: the others throw Timeout, which names the function and the rank, when
-// the time limit is over. Arguments: dead, killed, reported or late, the rank that stays away, the
-// number of calls before that (killed, reported: milliseconds), the number of columns.
+// the time limit is over. Arguments: dead, killed, seen, reported or late, the rank that stays away,
+// the number of calls before that (killed, seen, reported: milliseconds, or "some": then at random),
+// the number of columns.
 //
 // dead: it kills itself; the others print what they threw and leave without MPI_Finalize.
 // killed: it is killed in the middle of a loop of calls, whatever it does.
-// reported: the same, by a transport that reports the death.
+// seen: the same, and the launcher, which is told not to end the job, sees it.
+// reported: as killed, by a transport that reports the death.
 // late: it comes when the others have thrown; then all call again.
 #include <algorithm>
 #include <array>
@@ -15,6 +17,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <regex>
 #include <string>
 #include <thread>
@@ -187,23 +190,33 @@ int wait_for_late(DTensor<Matrix>& tensor, int calls, bool is_missing, int missi
   return is_named && is_same && is_right ? 0 : 1;
 }
 
+/// "some" is drawn anew in every run.
+int milliseconds_of(const std::string& text, bool is_missing) {
+  if (text != "some") return std::stoi(text);
+  std::random_device device;
+  const int milliseconds = std::uniform_int_distribution(1, 1000)(device);
+  if (is_missing) std::printf("killed after %d ms\n", milliseconds);
+  std::fflush(stdout);
+  return milliseconds;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 5) return 2;
   setenv("TESSERA_TIMEOUT", "2", 1);
-  if (argv[1] != std::string("late")) hide_from_launcher();
-  const ScopeGuard guard(argc, argv);
   const std::string mode = argv[1];
+  if (mode != "late" && mode != "seen") hide_from_launcher();
+  const ScopeGuard guard(argc, argv);
   const int missing = std::atoi(argv[2]);
-  const int calls = std::atoi(argv[3]);
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const auto mesh = init_device_mesh(MPI_COMM_WORLD, {size});
   auto tensor = ones<Matrix>(mesh, {Shard(0)}, {2 * size, std::atoi(argv[4])});
   const bool is_missing = mesh.rank() == missing;
   const bool is_reported = mode == "reported";
-  if (mode == "killed" || is_reported)
+  const int calls = milliseconds_of(argv[3], is_missing);
+  if (mode == "killed" || mode == "seen" || is_reported)
     return survive_kill(tensor, is_missing, missing, calls, is_reported);
   return mode == "dead" ? survive(tensor, calls, is_missing, missing)
                         : wait_for_late(tensor, calls, is_missing, missing);

@@ -59,8 +59,7 @@ TEST(RedistributeProperty, random_transitions_under_mpi_give_what_the_serial_ora
     if (rank >= 0) fill_source(random.source, rank, source);
     generator.seed(20261121 + static_cast<unsigned>(number));
 
-    RedistributeOptions options;
-    draw_nodes(generator, mesh.layout(), options);
+    const auto options = random_options(generator, mesh.layout());
     const auto redistributor =
         make_plan(random.source, random.target, random.type, options).bind(mesh);
     Traffic traffic;

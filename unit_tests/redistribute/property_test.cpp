@@ -65,10 +65,7 @@ TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_
 
   for (int number = 0; number < count && !HasFailure(); ++number) {
     const auto random = random_case(generator, 16);
-    RedistributeOptions options;
-    if (draw(generator, 0, 1) == 1) options.extra_memory = draw(generator, 1, 4000);
-    if (draw(generator, 0, 1) == 1) options.wire_order = WireOrder::first_dim_fastest;
-    draw_nodes(generator, random.source.layout(), options);
+    const auto options = random_options(generator, random.source.layout());
     const auto plan = make_plan(random.source, random.target, random.type, options);
     std::vector<StridedArray> pieces;
     std::vector<StridedArray> results;

@@ -103,6 +103,76 @@ TEST(Reuse, executions_may_differ_in_their_memory) {
     }
 }
 
+/// Parts of two rows or columns for the first rank, and much for the others.
+Boundaries first_part_of_two(std::size_t dim, std::int64_t extent, int parts) {
+  Boundaries boundaries(2);
+  boundaries[dim] = {0, 2};
+  for (int part = 1; part < parts; ++part)
+    boundaries[dim].push_back(2 + (extent - 2) * part / (parts - 1));
+  return boundaries;
+}
+
+TEST(Reuse, executions_may_move_little_on_one_rank_and_much_on_another) {
+  const int n = world_size();
+  if (n == 1) GTEST_SKIP() << "needs 2 ranks";
+  const auto mesh = mesh_of({n});
+  const Extents shape{800, 700};
+  const DTensorSpec by_rows(mesh.layout(), {Shard(0)}, shape, first_part_of_two(0, shape[0], n));
+  const DTensorSpec by_columns(mesh.layout(), {Shard(1)}, shape, first_part_of_two(1, shape[1], n));
+  const auto rows = detail::allocate<Matrix>(by_rows.local_shape(mesh.rank()), "rows");
+  fill_iota(rows, by_rows.global_offset(mesh.rank()), shape);
+  const auto source = from_local(rows, mesh, {Shard(0)});
+
+  for (int turn = 0; turn < 3; ++turn) {
+    const auto turned = redistribute(source, by_columns);
+    const auto back = redistribute(turned, by_rows);
+
+    EXPECT_EQ(wrong_iota(turned), "");
+    EXPECT_EQ(wrong_iota(back), "");
+  }
+}
+
+/// rank + 1 times a number of its own for each element, summed over ranks.
+double sum_of_terms(int ranks, std::int64_t row, std::int64_t column) {
+  return 0.5 * ranks * (ranks + 1) * static_cast<double>(1000 * row + column);
+}
+
+template <class Source, class Target>
+void expect_sums(const DeviceMesh& mesh, const Extents& shape, WireOrder order) {
+  const Source mine("mine", static_cast<std::size_t>(shape[0]), static_cast<std::size_t>(shape[1]));
+  for (std::size_t i = 0; i < mine.extent(0); ++i)
+    for (std::size_t j = 0; j < mine.extent(1); ++j)
+      mine(i, j) = (mesh.rank() + 1) * static_cast<double>(1000 * i + j);
+  for (const Placement to : {Shard(0), Shard(1)}) {
+    const DTensorSpec source(mesh.layout(), {Partial()}, shape);
+    const DTensorSpec target(mesh.layout(), {to}, shape);
+    const auto redistributor =
+        make_plan(source, target, element_type<double>(), {.wire_order = order}).bind(mesh);
+    const auto offset = target.global_offset(mesh.rank());
+    for (int turn = 0; turn < 3; ++turn) {
+      const auto sum = detail::allocate<Target>(target.local_shape(mesh.rank()), "sum");
+      redistributor.execute(mine, sum);
+
+      int wrong = 0;
+      for (std::size_t i = 0; i < sum.extent(0); ++i)
+        for (std::size_t j = 0; j < sum.extent(1); ++j)
+          wrong += sum(i, j) != sum_of_terms(mesh.size(), offset[0] + static_cast<std::int64_t>(i),
+                                             offset[1] + static_cast<std::int64_t>(j));
+      EXPECT_EQ(wrong, 0) << to_string(shape) << " to " << to_string(to) << ", turn " << turn;
+    }
+  }
+}
+
+TEST(Reuse, executions_may_reduce_little_of_any_layout) {
+  const auto mesh = mesh_of({world_size()});
+  for (const Extents& shape : {Extents{31, 22}, Extents{90, 64}, Extents{4000, 1}})
+    for (const auto order : {WireOrder::last_dim_fastest, WireOrder::first_dim_fastest}) {
+      expect_sums<Matrix, Matrix>(mesh, shape, order);
+      expect_sums<LeftMatrix, LeftMatrix>(mesh, shape, order);
+      expect_sums<LeftMatrix, Matrix>(mesh, shape, order);
+    }
+}
+
 TEST(Reuse, executions_in_place_and_elsewhere_take_turns) {
   const auto mesh = mesh_of({world_size()});
   const auto source = [&] {

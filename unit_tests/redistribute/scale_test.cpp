@@ -207,9 +207,13 @@ TEST(Scale, pencils_and_bricks_have_few_peers) {
                                 {Shard(0), Shard(1), Shard(2)},
                                 {Shard(0), Shard(1), Shard(1)}});
 
+    const auto crossed = ways_of(
+        {"pencils, x to z, 1024^3", pencils, cube, {Shard(0), Shard(1)}, {Shard(2), Shard(1)}});
+
     EXPECT_LT(turned.direct.messages, pencils[1]);
+    EXPECT_LT(crossed.direct.messages, pencils[0]);
     EXPECT_LE(drawn.direct.messages, 2 * bricks[2]);
-    for (const auto& ways : {turned, drawn}) {
+    for (const auto& ways : {turned, drawn, crossed}) {
       EXPECT_LE(ways.chosen.pair_bytes, ways.direct.pair_bytes);
       EXPECT_LE(ways.chosen.pair_messages, ways.direct.pair_messages);
     }

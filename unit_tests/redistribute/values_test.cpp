@@ -3,7 +3,9 @@
 //
 // What a redistribution does to View types, boundaries and bits.
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -22,49 +24,77 @@ using namespace tessera;
 using namespace tessera::test;
 
 /// The fixed tree of the design, written once more.
-double tree_sum(const std::vector<double>& terms, std::size_t low, std::size_t high) {
+template <class T, class Combine>
+T tree(const std::vector<T>& terms, std::size_t low, std::size_t high, const Combine& combine) {
   if (high - low == 1) return terms[low];
   std::size_t half = 1;
   while (half * 2 < high - low) half *= 2;
-  return tree_sum(terms, low, low + half) + tree_sum(terms, low + half, high);
+  return combine(tree(terms, low, low + half, combine), tree(terms, low + half, high, combine));
 }
 
-/// Terms whose sum depends on the order in which they are added.
-double hostile_term(int rank, std::int64_t element) {
-  if (element % 3 == 0) return 0.1 * (rank + 1);
-  if (element % 3 == 1) return rank % 2 == 0 ? 1e16 : -1e16;
-  return rank == 0 ? 1e16 : rank == 1 ? -1e16 : 0.3 * rank;
+/// Terms whose sum or product depends on the order in which they are combined.
+template <class T>
+T hostile_term(int rank, std::int64_t element) {
+  if constexpr (requires(T value) { value.imag(); }) {
+    using Real = typename T::value_type;
+    return {hostile_term<Real>(rank, element), hostile_term<Real>(rank, element + 1)};
+  } else {
+    const auto large = T(1) / std::numeric_limits<T>::epsilon() * 4;
+    if (element % 3 == 0) return T(0.1) * static_cast<T>(rank + 1);
+    if (element % 3 == 1) return rank % 2 == 0 ? large : -large;
+    return rank == 0 ? large : rank == 1 ? -large : T(0.3) * static_cast<T>(rank);
+  }
 }
 
-TEST(Reduction, has_the_bits_of_the_fixed_tree_on_every_rank_and_path) {  // R27
+template <class T>
+bool are_same_bits(const T& a, const T& b) {
+  if constexpr (requires { a.imag(); })
+    return are_same_bits(a.real(), b.real()) && are_same_bits(a.imag(), b.imag());
+  else
+    return a == b && std::signbit(a) == std::signbit(b);
+}
+
+template <class T, class Combine>
+void expect_bits_of_tree(ReduceOp op, const Combine& combine) {
+  using Values = Kokkos::View<T*, Kokkos::LayoutRight, Kokkos::HostSpace>;
   for (int ranks = 2; ranks <= world_size(); ++ranks) {
     const auto mesh = mesh_of({ranks});
     for (const std::int64_t size : {7, 5000}) {
-      std::vector<double> expected;
+      std::vector<T> expected;
       for (std::int64_t i = 0; i < size; ++i) {
-        std::vector<double> terms;
-        for (int rank = 0; rank < ranks; ++rank) terms.push_back(hostile_term(rank, i));
-        expected.push_back(tree_sum(terms, 0, terms.size()));
+        std::vector<T> terms;
+        for (int rank = 0; rank < ranks; ++rank) terms.push_back(hostile_term<T>(rank, i));
+        expected.push_back(tree(terms, 0, terms.size(), combine));
       }
-      Vector mine;
-      if (is_on(mesh)) mine = Vector("mine", size);
+      Values mine;
+      if (is_on(mesh)) mine = Values("mine", size);
       for (std::size_t i = 0; i < mine.size(); ++i)
-        mine(i) = hostile_term(mesh.rank(), static_cast<std::int64_t>(i));
-      const auto partial = from_local(mine, mesh, {Partial()}, {.shape = {size}});
+        mine(i) = hostile_term<T>(mesh.rank(), static_cast<std::int64_t>(i));
+      const auto partial = from_local(mine, mesh, {Partial(op)}, {.shape = {size}});
 
       for (int repeat = 0; repeat < 3; ++repeat) {
         const auto reduced = redistribute(partial, {Replicate()}).to_local();
         const auto scattered = full_tensor(redistribute(partial, {Shard(0)}));
         int different = 0;
         for (std::size_t i = 0; i < reduced.size(); ++i) {
-          const auto bits = std::bit_cast<std::uint64_t>(expected[i]);
-          different += std::bit_cast<std::uint64_t>(reduced(i)) != bits;
-          different += std::bit_cast<std::uint64_t>(scattered(i)) != bits;
+          different += !are_same_bits(reduced(i), expected[i]);
+          different += !are_same_bits(scattered(i), expected[i]);
         }
-        EXPECT_EQ(different, 0) << ranks << " ranks, " << size << " elements";
+        EXPECT_EQ(different, 0) << to_string(op) << " of " << to_string(element_type<T>()) << ", "
+                                << ranks << " ranks, " << size << " elements";
       }
     }
   }
+}
+
+TEST(Reduction, has_the_bits_of_the_fixed_tree_on_every_rank_and_path) {  // R27
+  expect_bits_of_tree<double>(ReduceOp::sum, std::plus());
+  expect_bits_of_tree<float>(ReduceOp::sum, std::plus());
+  expect_bits_of_tree<long double>(ReduceOp::sum, std::plus());
+  expect_bits_of_tree<Kokkos::complex<double>>(ReduceOp::sum, std::plus());
+  expect_bits_of_tree<Kokkos::complex<float>>(ReduceOp::sum, std::plus());
+  expect_bits_of_tree<double>(ReduceOp::product, std::multiplies());
+  expect_bits_of_tree<float>(ReduceOp::product, std::multiplies());
 }
 
 TEST(Bits, of_nans_and_signed_zeros_travel_unchanged) {  // R24

@@ -131,6 +131,15 @@ inline void draw_nodes(Generator& generator, const MeshLayout& layout,
   }
 }
 
+/// Any order on the wire, little memory or none said, and nodes as above.
+inline RedistributeOptions random_options(Generator& generator, const MeshLayout& layout) {
+  RedistributeOptions options;
+  if (draw(generator, 0, 1) == 1) options.extra_memory = draw(generator, 1, 4000);
+  if (draw(generator, 0, 1) == 1) options.wire_order = WireOrder::first_dim_fastest;
+  draw_nodes(generator, layout, options);
+  return options;
+}
+
 /// Memory of one piece with room around it: any order of dims, gaps between elements.
 class StridedArray {
  public:

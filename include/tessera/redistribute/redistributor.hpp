@@ -87,6 +87,9 @@ class Redistributor {
   const void* identity() const { return state_.get(); }
 
  private:
+  bool run_short(const Execution& execution, const detail::BoundPlan& here,
+                 const char* operation) const;
+
   struct State;
   std::shared_ptr<State> state_;
 };

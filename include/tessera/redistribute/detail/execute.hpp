@@ -43,6 +43,10 @@ constexpr std::int64_t aligned_bytes(std::int64_t bytes) {
 
 /// The part of `array`, which holds `piece`, where `box` lies.
 ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box);
+/// The same as it travels: its last dim is the fastest on the wire.
+ArrayRef part_on_wire(const ArrayRef& array, const Box& piece, const Box& box, WireOrder order);
+/// They differ in their addresses at most.
+bool are_alike(const ArrayRef& a, const ArrayRef& b);
 
 /// A chunk of an array that has the shape of the cut.
 ArrayRef chunk_of(const ArrayRef& array, const Cut& cut, std::int64_t index);

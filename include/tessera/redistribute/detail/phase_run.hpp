@@ -56,6 +56,11 @@ struct ChunkSizes {
       std::numeric_limits<std::int64_t>::max();  ///< of what is reduced, by either way
   int messages_at_once = 1;                      ///< sent, and as many received
 
+  /// Of what travels on this lane, or in messages (-1).
+  std::int64_t of(bool reduces, int lane) const {
+    if (reduces) return term;
+    return lane < 0 ? message : window;
+  }
   friend bool operator==(const ChunkSizes&, const ChunkSizes&) = default;
 };
 
@@ -107,7 +112,9 @@ class PhaseRun {
   /// Copies a part of what stays on this rank. Whether anything was left.
   bool copy_own(const Execution& execution);
   bool is_complete() const;
-  /// Then.
+  /// Blocks or terms of other ranks are missing, or have not gone on their way.
+  bool needs_others() const { return left_ > 0; }
+  /// Once it is complete.
   void end();
   /// Counts what travels through the window.
   void count(Exchange& exchange) const;
@@ -204,7 +211,6 @@ class PhaseRun {
                       const ArrayRef& destination);
   void add_blocks(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
                   const ArrayRef& destination);
-  std::int64_t chunk_bytes(int lane) const { return lane < 0 ? sizes_.message : sizes_.window; }
   std::span<const Term> terms_of(const Reduction& reduction) const {
     return std::span(terms_).subspan(reduction.first_term, reduction.terms);
   }

@@ -51,6 +51,9 @@ Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destin
 void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
                    const ArrayRef& destination, std::int64_t divisor,
                    Stores stores = Stores::cached);
+/// The same for loops that were found before.
+void run_reduction(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
+                   Reduction reduction);
 
 /// Any number of terms in host memory. Those that lie crosswise to the destination (row-major to
 /// column-major) go through scratch.

@@ -20,6 +20,10 @@ namespace tessera::detail {
 /// freed.
 Peers peers_of(const Group& group, ElementType type);
 
+/// How plans that run together are cut into chunks: the same on all ranks, for it depends on the
+/// plans and on what the ranks of the communicator share.
+ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& communicator);
+
 /// Device memory is read or written here.
 bool uses_device(std::span<const BoundPlan> plans);
 
@@ -57,7 +61,8 @@ class Run {
   bool pass_messages();
   bool post_messages();
   void end_phase();
-  bool turn();
+  bool turn(bool is_waiting);
+  bool go_on(bool is_waiting);
   void note_progress(Watch& watch);
   void report_progress();
   std::vector<int> awaited() const;
