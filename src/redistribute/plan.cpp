@@ -23,7 +23,7 @@ namespace {
 /// So many messages of so many bytes that all that are under way at once respect the limit. Of
 /// terms, two chunks each are awaited at once.
 detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
-  constexpr std::int64_t most_bytes = 512 << 10;
+  constexpr std::int64_t most_bytes = 1 << 20;
   constexpr int fewest_at_once = 2;
   constexpr int most_at_once = 64;
   constexpr double most_memory = 1e18;

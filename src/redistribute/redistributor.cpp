@@ -262,11 +262,18 @@ namespace {
 
 constexpr std::size_t largest_cache = 256;
 
+/// What was asked for, and what was given.
+struct Request {
+  RedistributeOptions options;
+  Redistributor redistributor;
+};
+
 /// Plans of one mesh by key, the oldest forgotten first, and the scratch that all of them use in
 /// turn. Changes in collective calls only.
 struct PlanCache {
   std::unordered_multimap<std::uint64_t, Redistributor> plans;
   std::deque<std::uint64_t> keys;
+  std::optional<Request> last;  ///< most calls repeat it
   std::shared_ptr<Scratch> scratch = std::make_shared<Scratch>();
   std::vector<std::shared_ptr<Scratch>> spare_scratch;
   Recycler recycler;
@@ -279,9 +286,8 @@ struct CallsAcross {
 };
 
 bool matches(const RedistributePlan& plan, const DTensorSpec& source, const DTensorSpec& target,
-             ElementType type, const RedistributeOptions& options) {
-  return plan.source() == source && plan.target() == target && plan.element_type() == type &&
-         plan.options() == options;
+             ElementType type) {
+  return plan.source() == source && plan.target() == target && plan.element_type() == type;
 }
 
 /// What is cached, or made now and not yet kept.
@@ -297,7 +303,9 @@ Found find_or_make(PlanCache& cache, const Meshes& meshes, const DTensorSpec& so
   if (options.ranks_per_node.empty()) options.ranks_per_node = meshes.source.ranks_per_node();
   const auto [begin, end] = cache.plans.equal_range(plan_hash(source, target, type, options));
   for (auto entry = begin; entry != end; ++entry)
-    if (matches(entry->second.plan(), source, target, type, options)) return {entry->second, false};
+    if (matches(entry->second.plan(), source, target, type) &&
+        entry->second.plan().options() == options)
+      return {entry->second, false};
   const auto make = source.layout() == target.layout() ? make_plan : make_plan_across;
   return {Redistributor(make(source, target, type, options, function), meshes, cache.scratch),
           true};
@@ -320,7 +328,9 @@ void keep(PlanCache& cache, const Redistributor& redistributor) {
 }  // namespace
 
 void set_cost_model(const DeviceMesh& mesh, const CostModel& model) {
-  mesh.attachment<PlanCache>().cost_model = model;
+  auto& cache = mesh.attachment<PlanCache>();
+  cache.cost_model = model;
+  cache.last.reset();
 }
 
 Recycler& recycler(const DeviceMesh& mesh) {
@@ -375,10 +385,17 @@ Redistributor cached_redistributor(const Meshes& meshes, const DTensorSpec& sour
 Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
                                    const Meshes& meshes, const RedistributeOptions& options) {
   auto& cache = meshes.source.attachment<PlanCache>();
+  const auto& last = cache.last;
+  if (last && last->options == options &&
+      matches(last->redistributor.plan(), call.source, call.target, call.type)) {
+    last->redistributor.agree(operation, call);
+    return last->redistributor;
+  }
   const auto found =
       find_or_make(cache, meshes, call.source, call.target, call.type, options, call.function);
   found.redistributor.agree(operation, call);
   if (found.is_new) keep(cache, found.redistributor);
+  cache.last = Request{options, found.redistributor};
   return found.redistributor;
 }
 

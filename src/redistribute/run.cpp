@@ -50,11 +50,9 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& com
     limit = std::min(limit, plan.memory_limit());
     buffers += plan.message_buffers();
   }
-  // Terms of all plans are awaited at once. What arrives, and what is packed, is to stay in the
-  // second-level cache beside the chunk that is reduced.
-  constexpr std::int64_t most_bytes = 256 << 10;
+  // Terms of all plans are awaited at once.
   const std::int64_t element = plans.front().plan.element_type().size;
-  sizes.term = std::max(element, std::min({sizes.message, most_bytes, limit / (buffers + 1)}));
+  sizes.term = std::max(element, std::min(sizes.message, limit / (buffers + 1)));
   if (fits_window(plans.front().plan.element_type(), state))
     sizes.term = std::min(sizes.term, state.smallest_slot);
   return sizes;

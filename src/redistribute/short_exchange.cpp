@@ -14,8 +14,9 @@
 namespace tessera::detail {
 namespace {
 
-/// Sent, received and kept: what all of it takes is little beside the way of the messages.
-constexpr std::int64_t most_bytes_in_all = 128 << 10;
+/// Sent, received and kept. Of more than that, blocks may be written past the caches, and unpacked
+/// and reduced while others arrive.
+constexpr std::int64_t most_bytes_in_all = 512 << 10;
 
 bool is_reduction(const std::vector<Step>& steps) {
   return steps.front().kind == StepKind::reduce;

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A rank that does not come: the others throw Timeout, which names the function and the rank, when
-// the time limit is over. Arguments: dead, killed, seen, reported or late, the rank that stays away,
-// the number of calls before that (killed, seen, reported: milliseconds, or "some": then at random),
+// the time limit is over. Arguments: dead, killed, reported or late, the rank that stays away,
+// the number of calls before that (killed, reported: milliseconds, or "some": then at random),
 // the number of columns.
 //
 // dead: it kills itself; the others print what they threw and leave without MPI_Finalize.
 // killed: it is killed in the middle of a loop of calls, whatever it does.
-// seen: the same, and the launcher, which is told not to end the job, sees it.
-// reported: as killed, by a transport that reports the death.
+// reported: the same, by a transport that reports the death.
 // late: it comes when the others have thrown; then all call again.
 #include <algorithm>
 #include <array>
@@ -206,7 +205,7 @@ int main(int argc, char** argv) {
   if (argc < 5) return 2;
   setenv("TESSERA_TIMEOUT", "2", 1);
   const std::string mode = argv[1];
-  if (mode != "late" && mode != "seen") hide_from_launcher();
+  if (mode != "late") hide_from_launcher();
   const ScopeGuard guard(argc, argv);
   const int missing = std::atoi(argv[2]);
   int size = 0;
@@ -216,7 +215,7 @@ int main(int argc, char** argv) {
   const bool is_missing = mesh.rank() == missing;
   const bool is_reported = mode == "reported";
   const int calls = milliseconds_of(argv[3], is_missing);
-  if (mode == "killed" || mode == "seen" || is_reported)
+  if (mode == "killed" || is_reported)
     return survive_kill(tensor, is_missing, missing, calls, is_reported);
   return mode == "dead" ? survive(tensor, calls, is_missing, missing)
                         : wait_for_late(tensor, calls, is_missing, missing);

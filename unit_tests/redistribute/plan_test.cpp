@@ -317,7 +317,7 @@ TEST(Plan, messages_respect_the_limit_of_extra_memory) {
 
   EXPECT_LE(tight.message_bytes() * 2 * 7, 100'000);
   EXPECT_LE(tight.cost().extra_memory, 100'000);
-  EXPECT_EQ(make_plan(from, to, float64).message_bytes(), 512 << 10);
+  EXPECT_EQ(make_plan(from, to, float64).message_bytes(), 1 << 20);
   EXPECT_EQ(make_plan(from, to, float64, {.extra_memory = 1}).message_bytes(), 8);
 }
 
