@@ -26,14 +26,6 @@ Stores stores_for(const ArrayRef& destination) {
   return is_large ? Stores::streaming : Stores::cached;
 }
 
-/// By distance: sends start with the next higher rank, receives with the next lower one, so that
-/// not all begin with the same peer.
-template <class Streams, class Distance>
-void sort_by(Streams begin, Streams end, const Distance& distance) {
-  std::ranges::stable_sort(begin, end, {},
-                           [&](const auto& stream) { return distance(stream.peer); });
-}
-
 }  // namespace
 
 ArrayRef PhaseRun::Stream::next_chunk() const {
@@ -110,8 +102,8 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
     outgoing_.push_back({block.peer, lane, from, cut, Stores::cached, plans_});
   }
   const auto ranks = static_cast<int>(peers_.ranks.size());
-  sort_by(outgoing_.begin() + first, outgoing_.end(),
-          [&](int peer) { return (peer - mesh_rank_ + ranks) % ranks; });
+  std::ranges::stable_sort(outgoing_.begin() + first, outgoing_.end(), {},
+                           [&](const Stream& s) { return distance(mesh_rank_, s.peer, ranks); });
   if (reduces)
     add_reductions(plan, phase, source, destination);
   else
@@ -142,8 +134,8 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
     own_.push_back({from, to, cut, stores});
   }
   const auto ranks = static_cast<int>(peers_.ranks.size());
-  sort_by(incoming_.begin() + first, incoming_.end(),
-          [&](int peer) { return (mesh_rank_ - peer + ranks) % ranks; });
+  std::ranges::stable_sort(incoming_.begin() + first, incoming_.end(), {},
+                           [&](const Stream& s) { return distance(s.peer, mesh_rank_, ranks); });
 }
 
 void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,

@@ -37,7 +37,7 @@ struct Redistributor::State {
   bool keeps_phases = false;
   std::vector<detail::PhaseRun> phases = {};  ///< of the last execution; none while it goes on
   bool may_be_short = false;
-  std::optional<detail::ShortExchange> short_exchange = {};  ///< of the last execution
+  std::optional<detail::ShortExchange> short_exchange = {};  ///< the last one
 };
 
 namespace {
@@ -297,15 +297,21 @@ struct Found {
 };
 
 Found find_or_make(PlanCache& cache, const Meshes& meshes, const DTensorSpec& source,
-                   const DTensorSpec& target, ElementType type, RedistributeOptions options,
+                   const DTensorSpec& target, ElementType type, const RedistributeOptions& asked,
                    const char* function) {
+  auto& last = cache.last;
+  if (last && last->options == asked && matches(last->redistributor.plan(), source, target, type))
+    return {last->redistributor, false};
+  auto options = asked;
   if (options.cost_model == CostModel()) options.cost_model = cache.cost_model;
   if (options.ranks_per_node.empty()) options.ranks_per_node = meshes.source.ranks_per_node();
   const auto [begin, end] = cache.plans.equal_range(plan_hash(source, target, type, options));
   for (auto entry = begin; entry != end; ++entry)
     if (matches(entry->second.plan(), source, target, type) &&
-        entry->second.plan().options() == options)
+        entry->second.plan().options() == options) {
+      last = Request{asked, entry->second};
       return {entry->second, false};
+    }
   const auto make = source.layout() == target.layout() ? make_plan : make_plan_across;
   return {Redistributor(make(source, target, type, options, function), meshes, cache.scratch),
           true};
@@ -385,17 +391,10 @@ Redistributor cached_redistributor(const Meshes& meshes, const DTensorSpec& sour
 Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
                                    const Meshes& meshes, const RedistributeOptions& options) {
   auto& cache = meshes.source.attachment<PlanCache>();
-  const auto& last = cache.last;
-  if (last && last->options == options &&
-      matches(last->redistributor.plan(), call.source, call.target, call.type)) {
-    last->redistributor.agree(operation, call);
-    return last->redistributor;
-  }
   const auto found =
       find_or_make(cache, meshes, call.source, call.target, call.type, options, call.function);
   found.redistributor.agree(operation, call);
   if (found.is_new) keep(cache, found.redistributor);
-  cache.last = Request{options, found.redistributor};
   return found.redistributor;
 }
 

@@ -62,15 +62,19 @@ void reduce_by_slabs(const Execution& execution, ReduceOp op, std::span<const Ar
 
 }  // namespace
 
+std::int64_t turned_terms(std::span<const ArrayRef> terms, const ArrayRef& destination) {
+  if (destination.bytes() < serial_bytes) return 0;
+  return std::ranges::count_if(
+      terms, [&](const ArrayRef& term) { return is_crosswise(term, destination); });
+}
+
 void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
                     const ArrayRef& destination, std::int64_t divisor, Stores stores) {
-  const auto crosswise = std::count_if(terms.begin(), terms.end(), [&](const ArrayRef& term) {
-    return is_crosswise(term, destination);
-  });
-  if (crosswise == 0 || destination.bytes() < serial_bytes)
+  const auto turned = turned_terms(terms, destination);
+  if (turned == 0)
     run_reduction(execution, op, terms, destination, divisor, stores);
   else
-    reduce_by_slabs(execution, op, terms, destination, divisor, crosswise);
+    reduce_by_slabs(execution, op, terms, destination, divisor, turned);
 }
 
 }  // namespace tessera::detail

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <tessera/comm/exchange.hpp>
-#include <tessera/redistribute/detail/copy_loop.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
 #include <tessera/redistribute/detail/run.hpp>
 #include <tessera/redistribute/detail/short_exchange.hpp>
@@ -85,12 +84,12 @@ void ShortExchange::prepare_to_send(const Phase& phase, WireOrder order) {
     auto& parcel =
         outgoing_.emplace_back(Parcel{block.peer, from.bytes(), from.data - source_.data});
     if (from.is_row_major()) continue;
-    parcel.packed = placed(outgoing_bytes_, parcel.bytes);
-    parcel.copy = prepared(from, in_slot(nullptr, from));
+    parcel.packing =
+        Packing{placed(outgoing_bytes_, parcel.bytes), prepared(from, in_slot(nullptr, from))};
     packed_bytes_ += parcel.bytes;
   }
   std::ranges::stable_sort(outgoing_, {}, [&](const Parcel& parcel) {
-    return (parcel.peer - group_.position + group_.size()) % group_.size();
+    return distance(group_.position, parcel.peer, group_.size());
   });
 }
 
@@ -105,8 +104,8 @@ void ShortExchange::prepare_to_receive(const Phase& phase, WireOrder order) {
     }
     auto& parcel = incoming_.emplace_back(Parcel{block.peer, to.bytes(), offset});
     if (to.is_row_major()) continue;
-    parcel.packed = placed(incoming_bytes_, parcel.bytes);
-    parcel.copy = prepared(in_slot(nullptr, to), to);
+    parcel.packing =
+        Packing{placed(incoming_bytes_, parcel.bytes), prepared(in_slot(nullptr, to), to)};
   }
 }
 
@@ -127,11 +126,7 @@ void ShortExchange::prepare_to_reduce(const Phase& phase, WireOrder order, std::
       terms.push_back({false, placed(incoming_bytes_, to.bytes())});
       incoming_.push_back({block.peer, to.bytes(), terms.back().offset});
     }
-    // Those go through scratch, see reduce_on_host().
-    const bool goes_by_slabs =
-        to.bytes() >= serial_bytes &&
-        std::ranges::any_of(arrays, [&](const auto& term) { return is_crosswise(term, to); });
-    if (goes_by_slabs) is_possible_ = false;
+    if (turned_terms(arrays, to) > 0) is_possible_ = false;
     reductions_.push_back(
         {to.data - destination_.data, std::move(terms), make_reduction(arrays, to, divisor)});
   }
@@ -153,14 +148,14 @@ bool ShortExchange::run(const Execution& execution, const BoundPlan& bound, Scra
   exchange.count_packed(packed_bytes_);
   const auto rank = [&](int peer) { return group_.ranks[static_cast<std::size_t>(peer)]; };
   for (const auto& parcel : incoming_) {
-    auto* const to = parcel.copy ? arrived + parcel.packed : received_in + parcel.offset;
+    auto* const to = parcel.packing ? arrived + parcel.packing->place : received_in + parcel.offset;
     exchange.receive(to, parcel.bytes, rank(parcel.peer));
   }
   for (auto& parcel : outgoing_) {
     auto* from = source + parcel.offset;
-    if (parcel.copy) {
-      auto* const to = packed + parcel.packed;
-      parcel.copy->run(execution, from, to, Stores::cached);
+    if (parcel.packing) {
+      auto* const to = packed + parcel.packing->place;
+      parcel.packing->copy.run(execution, from, to, Stores::cached);
       from = to;
     }
     exchange.send(from, parcel.bytes, rank(parcel.peer));
@@ -172,9 +167,9 @@ bool ShortExchange::run(const Execution& execution, const BoundPlan& bound, Scra
   }
   exchange.wait();
   for (auto& parcel : incoming_)
-    if (parcel.copy)
-      parcel.copy->run(execution, arrived + parcel.packed, destination + parcel.offset,
-                       Stores::cached);
+    if (parcel.packing)
+      parcel.packing->copy.run(execution, arrived + parcel.packing->place,
+                               destination + parcel.offset, Stores::cached);
   for (auto& reduction : reductions_) reduce(execution, reduction, bound, arrived);
   finish_host(execution);
   exchange.finish();

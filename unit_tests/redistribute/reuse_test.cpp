@@ -103,7 +103,7 @@ TEST(Reuse, executions_may_differ_in_their_memory) {
     }
 }
 
-/// Parts of two rows or columns for the first rank, and much for the others.
+/// Two rows or columns for the first rank, the rest for the others.
 Boundaries first_part_of_two(std::size_t dim, std::int64_t extent, int parts) {
   Boundaries boundaries(2);
   boundaries[dim] = {0, 2};

@@ -55,8 +55,11 @@ void run_reduction(const Execution& execution, ReduceOp op, std::span<const Arra
 void run_reduction(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
                    Reduction reduction);
 
-/// Any number of terms in host memory. Those that lie crosswise to the destination (row-major to
-/// column-major) go through scratch.
+/// How many terms reduce_on_host() turns into scratch: those that lie crosswise to the destination
+/// (row-major to column-major), unless that is small.
+std::int64_t turned_terms(std::span<const ArrayRef> terms, const ArrayRef& destination);
+
+/// Any number of terms in host memory.
 void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
                     const ArrayRef& destination, std::int64_t divisor, Stores stores);
 

@@ -42,7 +42,8 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// Goes on as far as it can without waiting. Whether all is done.
+  /// Goes on as far as it can without waiting; copies what stays on this rank once nothing else is
+  /// left. Whether all is done.
   bool test();
   /// Goes on to the end.
   void wait();

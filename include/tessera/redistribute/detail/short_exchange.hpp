@@ -36,13 +36,16 @@ class ShortExchange {
            const char* operation);
 
  private:
+  struct Packing {
+    std::ptrdiff_t place;  ///< in scratch
+    PreparedCopy copy;     ///< to scratch, or from there
+  };
   /// A message.
   struct Parcel {
     int peer;
     std::int64_t bytes;
-    std::ptrdiff_t offset;                  ///< in the array; of a term: among those that arrive
-    std::ptrdiff_t packed = -1;             ///< in scratch; -1: it is a part of the array
-    std::optional<PreparedCopy> copy = {};  ///< to scratch, or from there
+    std::ptrdiff_t offset;                ///< in the array; of a term: among those that arrive
+    std::optional<Packing> packing = {};  ///< none: it is a part of the array
   };
   struct OwnBlock {
     std::ptrdiff_t from;  ///< in the source
