@@ -46,6 +46,19 @@ bool Control::has_number_of(const Operation& operation, OperationId id) const {
          is_outermost(id.sequence);
 }
 
+/// The call around `id` fails on this rank, as all its ranks were told: `id` will not be made.
+bool Control::is_within_failed(OperationId id) const {
+  const auto log = logs_.find(id.group);
+  if (log == logs_.end() || is_outermost(id.sequence)) return false;
+  const auto& set = log->second.set;
+  if (generation_of(id.sequence) != set.generation) return false;
+  for (const auto* call = innermost_call; call != nullptr; call = call->outer_) {
+    const bool is_around = call->closes_ && call->log_->set.contains(set);
+    if (is_around && call->is_doomed()) return call->failure().has_joined;
+  }
+  return false;
+}
+
 /// `fingerprint`: of the call that the other rank has made under this number.
 void Control::tell_completed(int rank, OperationId id, const RecordedCall& past,
                              std::uint64_t fingerprint) {
@@ -161,8 +174,9 @@ void Control::handle_future(int rank, Statement statement) {
     if (statement.conflict == statement.about) keep(rank, std::move(statement));
     return;
   }
-  if (statement.standing == Standing::abandoned) return add_leftover(rank, statement, 0, 0);
   const auto about = statement.about;
+  if (statement.standing == Standing::abandoned || is_within_failed(about))
+    return add_leftover(rank, statement, 0, 0);
   const auto& heard = keep(rank, std::move(statement));
   if (auto* const excluded = find(heard.conflict)) excluded->doom(&heard.call);
   if (const auto* call = innermost(); call != nullptr && call->log_->contains(rank))

@@ -100,12 +100,13 @@ void Operation::end_with_traces() noexcept {
     detail::innermost_call = outer_;
   log_->remember(record());
   if (has_failed_ && detail::innermost_call == nullptr) detail::dump_after_failure();
+  // Before what was heard is forgotten: calls inside this one will not be made any more.
+  if (closes_) log_->set.close();
   try {
     if (is_doomed_ || control.has_news) control.end(*this);
   } catch (...) {
     // MPI fails: the next call meets it too.
   }
-  if (closes_) log_->set.close();
   if (traces_ != nullptr) log_->take_back(traces_);
 }
 

@@ -335,6 +335,30 @@ TEST(PendingMistake, of_the_call_around_it_ends_one_that_is_tested) {
   EXPECT_EQ(wrong_constant(start_sum(constant(1), mesh).wait(), mesh.size()), "");
 }
 
+TEST(PendingMistake, of_the_call_around_it_does_not_wait_for_what_was_sent_in_vain) {
+  if (world_size() < 3) return;
+  const auto mesh = everyone_along_x();
+  start_sum(constant(1), mesh).wait();
+  const auto start = std::chrono::steady_clock::now();
+
+  const auto message = message_of<InvalidArgument>([&] {
+    collectively(mesh.calls(), "outer", [&](Operation& call) {
+      call.agree(1, [] { return std::string("outer"); });
+      if (mesh.rank() == 0) throw InvalidArgument("on purpose");
+      auto sum = start_sum(constant(1), mesh);
+      // Meanwhile the others give up both calls: the inner one is heard of first.
+      if (mesh.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      while (!sum.test()) std::this_thread::yield();
+    });
+  });
+  const auto after = wrong_constant(start_sum(constant(1), mesh).wait(), mesh.size());
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+
+  EXPECT_THAT(message, HasSubstr("on purpose"));
+  EXPECT_EQ(after, "");
+  EXPECT_LT(elapsed.count(), 5);
+}
+
 TEST(PendingMistake, is_thrown_at_every_wait) {
   if (world_size() == 1) return;
   const auto mesh = everyone_along_x();

@@ -206,6 +206,7 @@ class Control {
   void send_statement(int rank, const Statement& statement);
   void tell_not_made(int rank, OperationId id, std::uint64_t fingerprint);
   bool has_number_of(const Operation& operation, OperationId id) const;
+  bool is_within_failed(OperationId id) const;
   void tell_excluded(int rank, OperationId about, Statement failed);
   void tell_completed(int rank, OperationId id, const RecordedCall& past,
                       std::uint64_t fingerprint);
