@@ -121,21 +121,31 @@ int most_peers(const Hop& hop) {
     receive *= most_meeting(to, from);
     send *= most_meeting(from, to);
   }
+  send *= copies(hop);
+  return static_cast<int>(std::clamp<std::int64_t>(
+      std::max(receive, send), 1, std::max(layout.size(), hop.to.layout().size())));
+}
+
+bool keeps_own(const Hop& hop) {
+  bool result = hop.is_on_one_mesh();
+  for (std::size_t d = 0; d < hop.from.shape().size(); ++d)
+    result = result && refines_at_sight(hop.from.split(d), hop.to.split(d));
+  return result;
+}
+
+std::int64_t copies(const Hop& hop) {
+  std::int64_t result = 1;
   const auto& target = hop.to.layout();
   for (int d = 0; d < target.ndim(); ++d)
     if (!(hop.is_on_one_mesh() && stays(hop, d)) && !hop.to.placements()[at(d)].is_shard())
-      send *= target.shape()[at(d)];
-  return static_cast<int>(
-      std::clamp<std::int64_t>(std::max(receive, send), 1, std::max(layout.size(), target.size())));
+      result *= target.shape()[at(d)];
+  return result;
 }
 
 bool communicates(const Hop& hop) {
   if (product(hop.from.shape()) == 0) return false;
   if (hop.terms() > 1) return true;
-  bool is_local = true;
-  for (std::size_t d = 0; d < hop.from.shape().size(); ++d)
-    is_local = is_local && refines_at_sight(hop.from.split(d), hop.to.split(d));
-  if (is_local) return false;
+  if (keeps_own(hop)) return false;
   const auto& layout = hop.from.layout();
   for (int rank = 0; rank < layout.size(); ++rank)
     for (const auto& block : blocks_to_receive(hop, layout.coordinate(rank)))

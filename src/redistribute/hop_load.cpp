@@ -68,11 +68,13 @@ HopLoad load_of(const Hop& hop, ElementType type, const NodeGrid* nodes) {
   const double bytes = largest_piece_bytes(hop.to, type);
   const bool reduces = !hop.term_dims.empty();
   const int terms = hop.terms();
-  load.near_bytes = bytes * (reduces ? terms - 1 : 1);
+  const bool has_own_term = reduces && keeps_own(hop);
+  load.near_bytes = bytes * (reduces ? terms - (has_own_term ? 1 : 0) : 1);
   load.reduced_bytes = reduces ? bytes * terms : 0;
-  const int self = hop.is_on_one_mesh() ? 1 : 0;
+  load.sent_bytes = largest_piece_bytes(hop.from, type) * static_cast<double>(copies(hop));
+  const int self = hop.is_on_one_mesh() && (!reduces || has_own_term) ? 1 : 0;
   const int peers = most_peers(hop);
-  load.near_messages = reduces ? terms - 1 : peers - self;
+  load.near_messages = has_own_term ? terms - 1 : peers - self;
   if (nodes == nullptr) return load;
   auto middle = hop.from.layout().shape();
   for (auto& coordinate : middle) coordinate /= 2;

@@ -21,7 +21,7 @@ using detail::at;
 namespace {
 
 /// So many messages of so many bytes that all that are under way at once respect the limit. Of
-/// terms, two chunks each are awaited at once.
+/// terms, two chunks each are awaited at once, and one is moved to the memory space of the result.
 detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
   constexpr std::int64_t most_bytes = 1 << 20;
   constexpr int fewest_at_once = 2;
@@ -35,14 +35,15 @@ detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
   for (const auto& step : data.steps)
     for (const auto& hop : step.hops) {
       peers = std::max(peers, detail::most_peers(hop));
-      if (!hop.term_dims.empty()) terms = std::max(terms, detail::most_peers(hop) - 1);
+      if (!hop.term_dims.empty())
+        terms = std::max(terms, detail::most_peers(hop) - (detail::keeps_own(hop) ? 1 : 0));
     }
   detail::MessageSizes sizes;
   const auto usual_at_once = std::clamp(peers, fewest_at_once, most_at_once);
   sizes.at_once =
       static_cast<int>(std::clamp<std::int64_t>(limit / (2 * element), 1, usual_at_once));
   sizes.limit = limit;
-  sizes.buffers = sizes.at_once + std::max(sizes.at_once, 2 * terms);
+  sizes.buffers = sizes.at_once + std::max(sizes.at_once, 3 * terms);
   sizes.bytes = std::max(element, std::min(most_bytes, limit / (sizes.buffers + 1)));
   return sizes;
 }
@@ -257,9 +258,11 @@ PlanCost RedistributePlan::cost() const {
     cost.messages_received += static_cast<std::int64_t>(load.near_messages + load.far_messages);
   }
   cost.seconds = detail::seconds_of(loads, data_->options.cost_model);
-  const auto buffers = data_->messages.buffers * data_->messages.bytes;
-  // From one mesh to another, a rank may send more than any receives.
-  cost.extra_memory = data_->pair ? buffers : std::min(buffers, 2 * cost.bytes_received);
+  const auto buffers = static_cast<double>(data_->messages.buffers * data_->messages.bytes);
+  for (const auto& load : loads) {
+    const auto bytes = std::min(buffers, load.bytes_under_way());
+    cost.extra_memory = std::max(cost.extra_memory, static_cast<std::int64_t>(bytes));
+  }
   return cost;
 }
 

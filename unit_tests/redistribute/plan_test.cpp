@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What plans look like: exchanges, bytes, peers. No ranks run here.
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -334,6 +336,62 @@ TEST(Plan, terms_of_all_boxes_respect_the_limit_of_extra_memory) {
           phase.receive, [&](const Block& block) { return phase.terms > 1 && block.peer != 0; });
       EXPECT_LE(2 * terms * plan.message_bytes(), 1'000'000);
     }
+}
+
+/// Of the messages of a rank that may be under way at once.
+std::int64_t bytes_under_way(const RedistributePlan& plan, int rank) {
+  std::int64_t most = 0;
+  const auto of_one = [&](const Block& block) {
+    return std::min(block.box.size() * plan.element_type().size, plan.message_bytes());
+  };
+  const auto of_largest = [&](std::vector<std::int64_t> messages) {
+    std::ranges::sort(messages, std::greater());
+    if (std::ssize(messages) > plan.messages_at_once())
+      messages.resize(static_cast<std::size_t>(plan.messages_at_once()));
+    return std::accumulate(messages.begin(), messages.end(), std::int64_t{0});
+  };
+  for (const auto& step : plan.steps(rank))
+    for (const auto& phase : step.phases) {
+      std::vector<std::int64_t> sent;
+      std::vector<std::int64_t> received;
+      std::int64_t terms = 0;
+      for (const auto& block : phase.send) sent.push_back(of_one(block));
+      for (const auto& block : phase.receive) {
+        if (block.peer == rank) continue;
+        if (phase.terms == 1) received.push_back(of_one(block));
+        const bool has_second = block.box.size() * plan.element_type().size > of_one(block);
+        if (phase.terms > 1) terms += of_one(block) * (has_second ? 2 : 1);
+      }
+      most = std::max(most, of_largest(sent) + of_largest(received) + terms);
+    }
+  return most;
+}
+
+TEST(Plan, of_no_rank_has_more_messages_under_way_than_it_says) {
+  const MeshLayout grid({2, 2});
+  const MeshLayout three({3});
+  const std::vector<DTensorSpec> specs{
+      DTensorSpec(grid, {Partial(), Shard(0)}, {600, 500}),
+      DTensorSpec(grid, {Partial(), Partial()}, {600, 500}),
+      DTensorSpec(grid, {Shard(0), Shard(1)}, {600, 500}),
+      DTensorSpec(grid, {Shard(0), Shard(1)}, {600, 500}, {{0, 599, 600}, {0, 1, 500}}),
+      DTensorSpec(grid, {Shard(1), Partial()}, {600, 500}),
+      DTensorSpec(grid, {Replicate(), Shard(1)}, {600, 500}),
+      DTensorSpec(three, {Shard(0)}, {600, 500}),
+      DTensorSpec(three, {Replicate()}, {600, 500}),
+      DTensorSpec(three, {Partial()}, {600, 500})};
+  for (const std::int64_t limit : {20'000, 200'000, 2'000'000, 5'000'000, 20'000'000})
+    for (const auto& from : specs)
+      for (const auto& to : specs) {
+        if (to.placements()[0].is_partial()) continue;
+        const auto plan =
+            make_plan_across(from, to, float64, {.extra_memory = limit}, "test");
+        for (int rank = 0; rank < std::ssize(plan.ranks()); ++rank) {
+          const auto bytes = bytes_under_way(plan, rank);
+          EXPECT_LE(bytes, plan.cost().extra_memory) << to_string(plan) << ", rank " << rank;
+          EXPECT_LE(bytes, limit) << to_string(plan) << ", rank " << rank;
+        }
+      }
 }
 
 TEST(Plan, of_many_ranks_has_few_peers_where_a_mesh_dim_moves) {

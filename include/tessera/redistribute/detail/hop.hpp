@@ -53,6 +53,13 @@ std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinat
 /// No rank has more ranks to send to, or to receive from, itself included.
 int most_peers(const Hop& hop);
 
+/// Every rank has in its own piece what it fetches, or a term of it, as one sees without looking at
+/// all ranks.
+bool keeps_own(const Hop& hop);
+
+/// Ranks that fetch what one rank has, for each of the boxes in which it is fetched.
+std::int64_t copies(const Hop& hop);
+
 /// Some rank fetches something from another one. The same answer on every rank.
 bool communicates(const Hop& hop);
 

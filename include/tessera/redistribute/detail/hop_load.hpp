@@ -20,6 +20,13 @@ struct HopLoad {
   double reduced_bytes = 0;  ///< of operands
   double near_messages = 0;
   double far_messages = 0;
+  double sent_bytes = 0;
+
+  /// Of messages, all at once: also of terms that are moved to another memory space.
+  double bytes_under_way() const {
+    const double received = near_bytes + far_bytes;
+    return sent_bytes + (reduced_bytes > 0 ? 2 : 1) * received;
+  }
 };
 
 /// `nodes`: null where the mesh is on one.
