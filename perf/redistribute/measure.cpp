@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <random>
 
 #include "clock.hpp"
 #include "values.hpp"
@@ -53,12 +54,13 @@ int calls_per_span(const Prepared& prepared, int ranks) {
   return calls;
 }
 
-void run_round(std::vector<Runner>& runners, bool is_small, int ranks) {
+/// `order`: the same on all ranks.
+void run_round(std::vector<Runner>& runners, bool is_small, int ranks, std::mt19937& order) {
   for (auto& [prepared, calls, timed] : runners) {
     if (!is_small) evict_caches(ranks);
     timed.seconds.push_back(time_calls(prepared.run, calls).total / calls);
   }
-  std::rotate(runners.begin(), runners.begin() + 1, runners.end());
+  std::ranges::shuffle(runners, order);
 }
 
 }  // namespace
@@ -81,7 +83,8 @@ Measured measure(const Case& test_case, const DeviceMesh& mesh, int rounds) {
   const bool is_small = test_case.bytes() <= small_bytes;
   for (auto& runner : runners)
     if (is_small) runner.calls = calls_per_span(runner.prepared, mesh.size());
-  for (int round = 0; round < rounds; ++round) run_round(runners, is_small, mesh.size());
+  std::mt19937 order(1);
+  for (int round = 0; round < rounds; ++round) run_round(runners, is_small, mesh.size(), order);
   verify(test_case.name(), geometry, workspace, runners);
   for (auto& [prepared, calls, timed] : runners)
     if (timed.kind == Kind::ours_into || timed.kind == Kind::ours_allocating)

@@ -184,12 +184,26 @@ void Exchange::count_packed(std::int64_t bytes) {
 }
 
 void Exchange::wait() {
-  detail::Watch watch(*communicator_.state().control);
+  wait([] {});
+}
+
+void Exchange::wait(const std::function<void()>& meanwhile) {
   std::size_t seen = complete_;
+  if (test()) return;
+  detail::Watch watch(*communicator_.state().control);
   while (!test()) {
-    if (std::exchange(seen, progress()) != progress()) watch.restart();
+    if (std::exchange(seen, progress()) != progress()) {
+      meanwhile();
+      watch.restart();
+    }
     watch.pause([&] { return awaited(); }, [&] { abandon(); });
   }
+}
+
+bool Exchange::is_complete(Ticket message) const {
+  for (auto part = message; part != none; part = transfers_[part].next)
+    if (transfers_[part].is_open) return false;
+  return true;
 }
 
 void Exchange::abandon() {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/comm/detail/clock.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 
@@ -13,9 +12,6 @@ namespace {
 
 /// On the host, so much is packed before messages go on their way.
 constexpr std::int64_t packed_at_once = 1 << 20;
-
-/// Less stays in the caches.
-constexpr std::int64_t least_streamed_bytes = 256 << 10;
 
 /// The first chunk is the largest.
 std::int64_t bytes_of_largest_chunk(const Cut& cut, ElementType type) {
@@ -187,22 +183,13 @@ std::int64_t PhaseRun::packed_bytes() const {
   return bytes;
 }
 
-/// Large messages that another core fetches may do so faster from memory than from this one's
-/// caches; which way serves this phase better shows after some executions.
-void PhaseRun::choose_stores() {
-  if (packed_bytes() < least_streamed_bytes) return;
-  const auto [streams, is_timed] = choices_.pack.next();
-  packs_streaming_ = streams;
-  if (is_timed) packing_since_ = seconds();
-}
-
 void PhaseRun::end() {
-  if (packing_since_ > 0) choices_.pack.add(packs_streaming_, seconds() - packing_since_);
+  packing_.end(choices_.pack);
 }
 
 void PhaseRun::send_streams(const Execution& execution) {
   jobs_.clear();
-  const auto stores = packs_streaming_ ? Stores::streaming : Stores::cached;
+  const auto stores = packing_.stores();
   std::int64_t packed = 0;
   while (outgoing_pool_.under_way < sizes_.messages_at_once && packed < packed_at_once) {
     auto* const stream = next_in_turn(outgoing_, outgoing_turns_);

@@ -55,8 +55,7 @@ void PhaseRun::rewind() {
   incoming_turns_ = {};
   flights_.clear();
   free_flights_.clear();
-  packs_streaming_ = false;
-  packing_since_ = 0;
+  packing_ = {};
   for (auto* streams : {&outgoing_, &incoming_})
     for (auto& stream : *streams) stream.next = stream.done = 0;
   for (auto& block : own_) block.next = 0;
@@ -173,7 +172,7 @@ void PhaseRun::begin(Scratch& scratch) {
     make_pool(outgoing_, outgoing_pool_, scratch.outgoing);
     make_pool(incoming_, incoming_pool_, scratch.incoming);
     make_term_buffers();
-    choose_stores();
+    packing_.begin(packed_bytes(), choices_.pack);
   }
   prepare_copies();
 }

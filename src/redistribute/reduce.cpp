@@ -70,17 +70,18 @@ void run_reduction(const Execution& execution, ReduceOp op, std::span<const Arra
                    const ArrayRef& destination, std::int64_t divisor, Stores stores) {
   auto reduction = make_reduction(terms, destination, divisor);
   reduction.stores = stores;
-  run_reduction(execution, op, destination.type.kind, destination.space, std::move(reduction));
+  run_reduction(execution, op, destination.type.kind, destination.space,
+                std::make_shared<const Reduction>(std::move(reduction)));
 }
 
 void run_reduction(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
-                   Reduction reduction) {
+                   const std::shared_ptr<const Reduction>& reduction) {
   if (is_complex(kind))
-    reduce_complex(execution, op, kind, space, std::move(reduction));
+    reduce_complex(execution, op, kind, space, reduction);
   else if (is_floating(kind))
-    reduce_floating(execution, op, kind, space, std::move(reduction));
+    reduce_floating(execution, op, kind, space, reduction);
   else
-    reduce_integers(execution, op, kind, space, std::move(reduction));
+    reduce_integers(execution, op, kind, space, reduction);
 }
 
 void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,

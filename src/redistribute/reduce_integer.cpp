@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <type_traits>
-#include <utility>
 
 #include <tessera/redistribute/detail/number_types.hpp>
 #include <tessera/redistribute/detail/reduce_as.hpp>
@@ -11,24 +10,25 @@ namespace {
 
 /// Product and bit ops give the same bits for signed and unsigned; a sum may be divided.
 template <class T>
-void reduce_by(const Execution& execution, ReduceOp op, MemorySpace space, Reduction reduction) {
+void reduce_by(const Execution& execution, ReduceOp op, MemorySpace space,
+               const std::shared_ptr<const Reduction>& reduction) {
   using Unsigned = std::make_unsigned_t<T>;
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::avg:
-      return reduce_as<T, Sum>(execution, space, std::move(reduction));
+      return reduce_as<T, Sum>(execution, space, reduction);
     case ReduceOp::product:
-      return reduce_as<Unsigned, Product>(execution, space, std::move(reduction));
+      return reduce_as<Unsigned, Product>(execution, space, reduction);
     case ReduceOp::min:
-      return reduce_as<T, Min>(execution, space, std::move(reduction));
+      return reduce_as<T, Min>(execution, space, reduction);
     case ReduceOp::max:
-      return reduce_as<T, Max>(execution, space, std::move(reduction));
+      return reduce_as<T, Max>(execution, space, reduction);
     case ReduceOp::band:
-      return reduce_as<Unsigned, BitAnd>(execution, space, std::move(reduction));
+      return reduce_as<Unsigned, BitAnd>(execution, space, reduction);
     case ReduceOp::bor:
-      return reduce_as<Unsigned, BitOr>(execution, space, std::move(reduction));
+      return reduce_as<Unsigned, BitOr>(execution, space, reduction);
     case ReduceOp::bxor:
-      return reduce_as<Unsigned, BitXor>(execution, space, std::move(reduction));
+      return reduce_as<Unsigned, BitXor>(execution, space, reduction);
   }
 }
 
@@ -41,10 +41,10 @@ ReduceOp bit_op_of_bool(ReduceOp op) {
 }  // namespace
 
 void reduce_integers(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
-                     Reduction reduction) {
+                     const std::shared_ptr<const Reduction>& reduction) {
   const auto effective = kind == ElementKind::boolean ? bit_op_of_bool(op) : op;
   with_integer_type(kind, [&]<class T>(std::type_identity<T>) {
-    reduce_by<T>(execution, effective, space, std::move(reduction));
+    reduce_by<T>(execution, effective, space, reduction);
   });
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
 #include <tessera/redistribute/detail/run.hpp>
 #include <tessera/redistribute/detail/short_exchange.hpp>
@@ -13,12 +12,12 @@
 namespace tessera::detail {
 namespace {
 
-/// Sent, received and kept. Of more than that, blocks may be written past the caches, and unpacked
-/// and reduced while others arrive.
-constexpr std::int64_t most_bytes_in_all = 512 << 10;
+/// Sent, received and kept. Of more than that, what stays had better be copied in parts, so that
+/// messages go on meanwhile.
+constexpr std::int64_t most_bytes_in_all = 4 << 20;
 
-bool is_reduction(const std::vector<Step>& steps) {
-  return steps.front().kind == StepKind::reduce;
+bool reduces(const std::vector<Step>& steps, std::size_t phase) {
+  return steps.front().kind == StepKind::reduce && phase == 0;
 }
 
 /// Where `bytes` lie after what ends at `end`, which moves on.
@@ -30,26 +29,25 @@ std::ptrdiff_t placed(std::int64_t& end, std::int64_t bytes) {
 
 bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<Step>& steps,
                               const Group& group) {
-  if (steps.size() != 1 || steps.front().phases.size() != 1 || plan.partial_target() ||
-      !steps.front().communicates)
-    return false;
+  if (steps.size() != 1 || plan.partial_target() || !steps.front().communicates) return false;
   const auto type = plan.element_type();
   const auto peers = peers_of(group, type);
   if (peers.staging == Staging::all_memory) return false;
   const BoundPlan unbound{plan, steps, {}, {}};
   const auto sizes = chunk_sizes({&unbound, 1}, group.communicator);
-  const auto most = sizes.of(is_reduction(steps), -1);
-  const auto& phase = steps.front().phases.front();
   std::int64_t sum = 0;
-  for (const auto* blocks : {&phase.send, &phase.receive}) {
-    if (blocks->size() > static_cast<std::size_t>(sizes.messages_at_once)) return false;
-    for (const auto& block : *blocks) {
-      const auto bytes = block.box.size() * type.size;
-      sum += bytes;
-      const bool is_one_message = peers.lane(block.peer) < 0 && bytes <= most;
-      if (block.peer != group.position && !is_one_message) return false;
+  const auto& phases = steps.front().phases;
+  for (std::size_t p = 0; p < phases.size(); ++p)
+    for (const auto* blocks : {&phases[p].send, &phases[p].receive}) {
+      if (blocks->size() > static_cast<std::size_t>(sizes.messages_at_once)) return false;
+      for (const auto& block : *blocks) {
+        const auto bytes = block.box.size() * type.size;
+        sum += bytes;
+        const bool is_one_message =
+            peers.lane(block.peer) < 0 && bytes <= sizes.of(reduces(steps, p), -1);
+        if (block.peer != group.position && !is_one_message) return false;
+      }
     }
-  }
   return sum <= most_bytes_in_all;
 }
 
@@ -59,76 +57,103 @@ ShortExchange::ShortExchange(const BoundPlan& bound, const Group& group)
       destination_(bound.destination),
       op_(bound.plan.reduce_op()),
       is_possible_(source_.space == MemorySpace::host && destination_.space == MemorySpace::host) {
-  if (!is_possible_) return;
-  const auto& phase = bound.steps.front().phases.front();
-  const auto order = bound.plan.options().wire_order;
-  prepare_to_send(phase, order);
-  if (is_reduction(bound.steps))
-    prepare_to_reduce(phase, order, bound.plan.divisor());
-  else
-    prepare_to_receive(phase, order);
+  if (is_possible_) prepare(bound);
 }
 
 bool ShortExchange::is_for(const BoundPlan& bound) const {
   return are_alike(source_, bound.source) && are_alike(destination_, bound.destination);
 }
 
-PreparedCopy ShortExchange::prepared(const ArrayRef& from, const ArrayRef& to) {
+void ShortExchange::prepare(const BoundPlan& bound) {
+  const auto order = bound.plan.options().wire_order;
+  auto source = bound.source;
+  PhaseNumber number;
+  for (const auto& phase : bound.steps.front().phases) {
+    if (intermediate_bytes({&bound, 1}, number, group_.position) > 0) is_possible_ = false;
+    if (!is_possible_) return;
+    std::byte* unused = nullptr;
+    const auto result = result_of_phase(bound, number, group_.position, unused);
+    auto& prepared = phases_.emplace_back(PreparedPhase{number.phase > 0});
+    prepare_to_send(phase, source, order, prepared);
+    if (reduces(bound.steps, number.phase))
+      prepare_to_reduce(phase, source, result, bound.plan, prepared);
+    else
+      prepare_to_receive(phase, source, result, order, prepared);
+    packed_bytes_ += prepared.packed_bytes;
+    outgoing_bytes_ = std::max(outgoing_bytes_, prepared.outgoing_bytes);
+    incoming_bytes_ = std::max(incoming_bytes_, prepared.incoming_bytes);
+    source = result;
+    number = number.next(bound.steps);
+  }
+}
+
+PreparedCopy ShortExchange::prepared_copy(const ArrayRef& from, const ArrayRef& to) {
   largest_copy_ = std::max(largest_copy_, to.bytes());
   return PreparedCopy(CopyJob{from, to});
 }
 
-void ShortExchange::prepare_to_send(const Phase& phase, WireOrder order) {
+void ShortExchange::prepare_to_send(const Phase& phase, const ArrayRef& source, WireOrder order,
+                                    PreparedPhase& prepared) {
+  const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
   for (const auto& block : phase.send) {
-    const auto from = part_on_wire(source_, phase.source, block.box, order);
+    const auto from = part_on_wire(source, phase.source, block.box, order);
     auto& parcel =
-        outgoing_.emplace_back(Parcel{block.peer, from.bytes(), from.data - source_.data});
+        prepared.outgoing.emplace_back(Parcel{block.peer, from.bytes(), from.data - start});
     if (from.is_row_major()) continue;
-    parcel.packing =
-        Packing{placed(outgoing_bytes_, parcel.bytes), prepared(from, in_slot(nullptr, from))};
-    packed_bytes_ += parcel.bytes;
+    parcel.packing = Packing{placed(prepared.outgoing_bytes, parcel.bytes),
+                             prepared_copy(from, in_slot(nullptr, from))};
+    prepared.packed_bytes += parcel.bytes;
   }
-  std::ranges::stable_sort(outgoing_, {}, [&](const Parcel& parcel) {
+  std::ranges::stable_sort(prepared.outgoing, {}, [&](const Parcel& parcel) {
     return distance(group_.position, parcel.peer, group_.size());
   });
 }
 
-void ShortExchange::prepare_to_receive(const Phase& phase, WireOrder order) {
+void ShortExchange::prepare_to_receive(const Phase& phase, const ArrayRef& source,
+                                       const ArrayRef& destination, WireOrder order,
+                                       PreparedPhase& prepared) {
+  const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
   for (const auto& block : phase.receive) {
-    const auto to = part_on_wire(destination_, phase.destination, block.box, order);
+    const auto to = part_on_wire(destination, phase.destination, block.box, order);
     const auto offset = to.data - destination_.data;
     if (block.peer == group_.position) {
-      const auto from = part_on_wire(source_, phase.source, block.box, order);
-      own_.push_back({from.data - source_.data, offset, prepared(from, to)});
+      const auto from = part_on_wire(source, phase.source, block.box, order);
+      prepared.own.push_back({from.data - start, offset, to.bytes(), prepared_copy(from, to)});
       continue;
     }
-    auto& parcel = incoming_.emplace_back(Parcel{block.peer, to.bytes(), offset});
+    auto& parcel = prepared.incoming.emplace_back(Parcel{block.peer, to.bytes(), offset});
     if (to.is_row_major()) continue;
-    parcel.packing =
-        Packing{placed(incoming_bytes_, parcel.bytes), prepared(in_slot(nullptr, to), to)};
+    parcel.packing = Packing{placed(prepared.incoming_bytes, parcel.bytes),
+                             prepared_copy(in_slot(nullptr, to), to)};
   }
 }
 
-void ShortExchange::prepare_to_reduce(const Phase& phase, WireOrder order, std::int64_t divisor) {
+void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source,
+                                      const ArrayRef& destination, const RedistributePlan& plan,
+                                      PreparedPhase& prepared) {
+  const auto order = plan.options().wire_order;
   const auto terms_of_each = static_cast<std::size_t>(phase.terms);
   for (std::size_t first = 0; first < phase.receive.size(); first += terms_of_each) {
-    const auto to = part_on_wire(destination_, phase.destination, phase.receive[first].box, order);
+    const auto to = part_on_wire(destination, phase.destination, phase.receive[first].box, order);
     std::vector<ArrayRef> arrays;
     std::vector<Term> terms;
+    const auto first_parcel = prepared.incoming.size();
     for (auto i = first; i < first + terms_of_each; ++i) {
       const auto& block = phase.receive[i];
       if (block.peer == group_.position) {
-        arrays.push_back(part_on_wire(source_, phase.source, block.box, order));
+        arrays.push_back(part_on_wire(source, phase.source, block.box, order));
         terms.push_back({true, arrays.back().data - source_.data});
         continue;
       }
       arrays.push_back(in_slot(nullptr, to));
-      terms.push_back({false, placed(incoming_bytes_, to.bytes())});
-      incoming_.push_back({block.peer, to.bytes(), terms.back().offset});
+      terms.push_back({false, placed(prepared.incoming_bytes, to.bytes())});
+      prepared.incoming.push_back({block.peer, to.bytes(), terms.back().offset});
     }
     if (turned_terms(arrays, to) > 0) is_possible_ = false;
-    reductions_.push_back(
-        {to.data - destination_.data, std::move(terms), make_reduction(arrays, to, divisor)});
+    prepared.reductions.push_back(
+        {to.data - destination_.data, std::move(terms),
+         std::make_shared<Reduction>(make_reduction(arrays, to, plan.divisor())), first_parcel,
+         prepared.incoming.size()});
   }
 }
 
@@ -138,53 +163,96 @@ bool ShortExchange::run(const Execution& execution, const BoundPlan& bound, Scra
   const NamedRegion region(operation);
   execution.fence("tessera::redistribute: before reading the source");
   scratch.hand_over(execution);
-  auto* const packed = scratch.outgoing.reserve(outgoing_bytes_, MemorySpace::host);
-  auto* const arrived = scratch.incoming.reserve(incoming_bytes_, MemorySpace::host);
-  auto* const source = bound.source.data;
-  auto* const destination = bound.destination.data;
-  auto* const received_in = reductions_.empty() ? destination : arrived;
-
+  Addresses addresses{bound.source.data, bound.destination.data,
+                      scratch.outgoing.reserve(outgoing_bytes_, MemorySpace::host),
+                      scratch.incoming.reserve(incoming_bytes_, MemorySpace::host)};
   Exchange exchange(group_.communicator, TraceKind::exchange, operation, group_.size());
   exchange.count_packed(packed_bytes_);
-  const auto rank = [&](int peer) { return group_.ranks[static_cast<std::size_t>(peer)]; };
-  for (const auto& parcel : incoming_) {
-    auto* const to = parcel.packing ? arrived + parcel.packing->place : received_in + parcel.offset;
-    exchange.receive(to, parcel.bytes, rank(parcel.peer));
+  for (auto& phase : phases_) {
+    if (phase.reads_destination) addresses.source = addresses.destination;
+    run(execution, addresses, phase, exchange);
   }
-  for (auto& parcel : outgoing_) {
-    auto* from = source + parcel.offset;
-    if (parcel.packing) {
-      auto* const to = packed + parcel.packing->place;
-      parcel.packing->copy.run(execution, from, to, Stores::cached);
-      from = to;
-    }
-    exchange.send(from, parcel.bytes, rank(parcel.peer));
-  }
-  for (auto& block : own_) {
-    const auto* const from = source + block.from;
-    auto* const to = destination + block.to;
-    if (from != to) block.copy.run(execution, from, to, Stores::cached);
-  }
-  exchange.wait();
-  for (auto& parcel : incoming_)
-    if (parcel.packing)
-      parcel.packing->copy.run(execution, arrived + parcel.packing->place,
-                               destination + parcel.offset, Stores::cached);
-  for (auto& reduction : reductions_) reduce(execution, reduction, bound, arrived);
-  finish_host(execution);
   exchange.finish();
   return true;
 }
 
-void ShortExchange::reduce(const Execution& execution, PreparedReduction& reduction,
-                           const BoundPlan& bound, std::byte* arrived) const {
-  auto& loops = reduction.loops;
-  loops.destination.data = bound.destination.data + reduction.to;
+void ShortExchange::run(const Execution& execution, const Addresses& addresses,
+                        PreparedPhase& phase, Exchange& exchange) const {
+  phase.packing.begin(phase.packed_bytes, phase.choices.pack);
+  post(execution, addresses, phase, exchange);
+  copy_own(execution, addresses, phase);
+  exchange.wait([&] { take(execution, addresses, phase, &exchange); });
+  take(execution, addresses, phase, nullptr);
+  finish_host(execution);
+  phase.packing.end(phase.choices.pack);
+}
+
+void ShortExchange::post(const Execution& execution, const Addresses& addresses,
+                         PreparedPhase& phase, Exchange& exchange) const {
+  auto* const received_in = phase.reductions.empty() ? addresses.destination : addresses.arrived;
+  for (auto& parcel : phase.incoming) {
+    auto* const to =
+        parcel.packing ? addresses.arrived + parcel.packing->place : received_in + parcel.offset;
+    parcel.ticket = exchange.receive(to, parcel.bytes, rank(parcel.peer));
+    parcel.is_unpacked = !parcel.packing;
+  }
+  for (auto& reduction : phase.reductions) reduction.is_reduced = false;
+  for (auto& parcel : phase.outgoing) {
+    const auto* from = addresses.source + parcel.offset;
+    if (parcel.packing) {
+      auto* const to = addresses.packed + parcel.packing->place;
+      parcel.packing->copy.run(execution, from, to, phase.packing.stores());
+      from = to;
+    }
+    exchange.send(from, parcel.bytes, rank(parcel.peer));
+  }
+}
+
+void ShortExchange::copy_own(const Execution& execution, const Addresses& addresses,
+                             PreparedPhase& phase) const {
+  for (auto& block : phase.own) {
+    const auto* const from = addresses.source + block.from;
+    auto* const to = addresses.destination + block.to;
+    if (from == to) continue;
+    const TimedWrite write(block.bytes, phase.choices.own);
+    block.copy.run(execution, from, to, write.stores());
+  }
+}
+
+void ShortExchange::take(const Execution& execution, const Addresses& addresses,
+                         PreparedPhase& phase, const Exchange* exchange) const {
+  const auto is_here = [&](const Parcel& parcel) {
+    return exchange == nullptr || exchange->is_complete(parcel.ticket);
+  };
+  for (auto& parcel : phase.incoming) {
+    if (parcel.is_unpacked || !is_here(parcel)) continue;
+    const TimedWrite write(parcel.bytes, phase.choices.unpack);
+    parcel.packing->copy.run(execution, addresses.arrived + parcel.packing->place,
+                             addresses.destination + parcel.offset, write.stores());
+    parcel.is_unpacked = true;
+  }
+  for (auto& reduction : phase.reductions) {
+    const auto terms =
+        std::span(phase.incoming)
+            .subspan(reduction.first_parcel, reduction.last_parcel - reduction.first_parcel);
+    if (!reduction.is_reduced && std::ranges::all_of(terms, is_here))
+      reduce(execution, addresses, phase, reduction);
+  }
+}
+
+void ShortExchange::reduce(const Execution& execution, const Addresses& addresses,
+                           PreparedPhase& phase, PreparedReduction& reduction) const {
+  auto& loops = *reduction.loops;
+  loops.destination.data = addresses.destination + reduction.to;
   for (std::size_t t = 0; t < reduction.terms.size(); ++t) {
     const auto& term = reduction.terms[t];
-    loops.terms[t].data = (term.is_own ? bound.source.data : arrived) + term.offset;
+    auto* const own = const_cast<std::byte*>(addresses.source);
+    loops.terms[t].data = (term.is_own ? own : addresses.arrived) + term.offset;
   }
-  run_reduction(execution, op_, destination_.type.kind, MemorySpace::host, loops);
+  const TimedWrite write(product(loops.extents) * loops.element_size, phase.choices.reduce);
+  loops.stores = write.stores();
+  run_reduction(execution, op_, destination_.type.kind, MemorySpace::host, reduction.loops);
+  reduction.is_reduced = true;
 }
 
 }  // namespace tessera::detail

@@ -9,12 +9,32 @@ namespace {
 /// Less is copied in no time.
 constexpr std::int64_t least_bytes = 128 << 10;
 
+/// Less packed stays in the caches.
+constexpr std::int64_t least_packed_bytes = 256 << 10;
+
 }  // namespace
 
+void TimedPacking::begin(std::int64_t bytes, StoreChoice& choice) {
+  *this = {};
+  if (bytes < least_packed_bytes) return;
+  const auto [streams, is_timed] = choice.next();
+  if (streams) stores_ = Stores::streaming;
+  if (is_timed) since_ = seconds();
+}
+
+void TimedPacking::end(StoreChoice& choice) {
+  if (since_ > 0) choice.add(stores_ == Stores::streaming, seconds() - since_);
+}
+
 TimedWrite::TimedWrite(const ArrayRef& part, Stores usual, StoreChoice& choice)
-    : choice_(choice), bytes_(static_cast<double>(part.bytes())), stores_(usual) {
-  if (usual == Stores::streaming || part.space != MemorySpace::host || part.bytes() < least_bytes)
-    return;
+    : TimedWrite(part.space == MemorySpace::host && usual != Stores::streaming ? part.bytes() : 0,
+                 choice) {
+  if (since_ == 0) stores_ = usual;
+}
+
+TimedWrite::TimedWrite(std::int64_t bytes, StoreChoice& choice)
+    : choice_(choice), bytes_(static_cast<double>(bytes)), stores_(Stores::cached) {
+  if (bytes < least_bytes) return;
   if (choice.next().streams) stores_ = Stores::streaming;
   since_ = seconds();
 }

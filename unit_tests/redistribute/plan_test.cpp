@@ -384,8 +384,7 @@ TEST(Plan, of_no_rank_has_more_messages_under_way_than_it_says) {
     for (const auto& from : specs)
       for (const auto& to : specs) {
         if (to.placements()[0].is_partial()) continue;
-        const auto plan =
-            make_plan_across(from, to, float64, {.extra_memory = limit}, "test");
+        const auto plan = make_plan_across(from, to, float64, {.extra_memory = limit}, "test");
         for (int rank = 0; rank < std::ssize(plan.ranks()); ++rank) {
           const auto bytes = bytes_under_way(plan, rank);
           EXPECT_LE(bytes, plan.cost().extra_memory) << to_string(plan) << ", rank " << rank;

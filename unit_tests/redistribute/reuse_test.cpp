@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <tessera/redistribute/calibrate.hpp>
+#include <tessera/redistribute/detail/run.hpp>
+#include <tessera/redistribute/detail/short_exchange.hpp>
 #include <tessera/redistribute/plan.hpp>
 #include <tessera/redistribute/redistribute.hpp>
 #include <tessera/redistribute/redistributor.hpp>
@@ -130,6 +132,51 @@ TEST(Reuse, executions_may_move_little_on_one_rank_and_much_on_another) {
     EXPECT_EQ(wrong_iota(turned), "");
     EXPECT_EQ(wrong_iota(back), "");
   }
+}
+
+TEST(Reuse, executions_may_reduce_little_on_one_rank_and_much_on_another) {
+  const int n = world_size();
+  if (n == 1) GTEST_SKIP() << "needs 2 ranks";
+  const auto mesh = mesh_of({n});
+  // Messages of just less than 1 MiB: from 4 ranks on, the first rank alone has less than 4 MiB.
+  const Extents shape{200 * (n - 1) + 2, 200 * (n - 1) + 50};
+  const auto ones = full<Matrix>(mesh, {Replicate()}, shape, 1.0).to_local();
+  const auto terms = from_local(ones, mesh, {Partial()}, {.shape = shape});
+  for (const std::size_t dim : {0, 1}) {
+    const DTensorSpec uneven(mesh.layout(), {Shard(static_cast<int>(dim))}, shape,
+                             first_part_of_two(dim, shape[dim], n));
+
+    for (int turn = 0; turn < 3; ++turn) {
+      const auto sum = redistribute(terms, uneven);
+
+      EXPECT_EQ(wrong_piece(sum, [&](const Extents&) { return n; }), "") << "dim " << dim;
+    }
+  }
+}
+
+TEST(Reuse, what_moves_little_in_messages_is_prepared_once) {
+  const auto mesh = mesh_of({world_size()});
+  const auto serves = [&](const Placement& from, const Placement& to, const Extents& shape) {
+    const DTensorSpec source(mesh.layout(), {from}, shape);
+    const DTensorSpec target(mesh.layout(), {to}, shape);
+    const auto redistributor = make_plan(source, target, element_type<double>()).bind(mesh);
+    const auto steps = redistributor.plan().steps(mesh.rank());
+    return detail::ShortExchange::may_serve(redistributor.plan(), steps, redistributor.group());
+  };
+  const auto group = mesh.group();
+  const auto peers = detail::peers_of(group, element_type<double>());
+  bool are_all_remote = mesh.size() > 1 && peers.staging != detail::Staging::all_memory;
+  for (int rank = 0; rank < mesh.size(); ++rank)
+    are_all_remote = are_all_remote && (rank == mesh.rank() || peers.lane(rank) < 0);
+
+  for (const auto& [from, to] : std::vector<Transition>{{Shard(0), Shard(1)},
+                                                        {Shard(1), Replicate()},
+                                                        {Partial(), Shard(1)},
+                                                        {Partial(), Replicate()}}) {
+    EXPECT_EQ(serves(from, to, {60, 50}), are_all_remote) << to_string(from) << to_string(to);
+    EXPECT_FALSE(serves(from, to, {6000, 5000})) << to_string(from) << to_string(to);
+  }
+  EXPECT_FALSE(serves(Replicate(), Shard(0), {60, 50})) << "nothing travels";
 }
 
 /// rank + 1 times a number of its own for each element, summed over ranks.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <mpi.h>
@@ -68,6 +69,10 @@ class Exchange {
   /// Waits for all posted so far (spinning, then yielding). Errors: those of the call that it
   /// belongs to, see collectively(); MpiError.
   void wait();
+  /// The same; meanwhile() is called where some are complete, and others are not.
+  void wait(const std::function<void()>& meanwhile);
+  /// What the last test or wait has found, while some of those posted are not complete.
+  bool is_complete(Ticket message) const;
   /// The ranks whose messages have not arrived, or that have not taken theirs.
   std::vector<int> awaited() const;
   /// Number of messages that have arrived or were taken.

@@ -32,8 +32,8 @@ struct HostReduce {
   std::int64_t tile;  ///< elements
   Loops loops;
 
-  explicit HostReduce(Reduction&& reduced)
-      : reduction(std::make_shared<const Reduction>(std::move(reduced))),
+  explicit HostReduce(const std::shared_ptr<const Reduction>& reduced)
+      : reduction(reduced),
         tile(tile_for(reduction->terms.size())),
         loops(make_loops(reduction->extents, tile)) {}
 
@@ -42,13 +42,21 @@ struct HostReduce {
     return std::min<std::int64_t>(4, deepest_tree / (levels + 1)) * unit;
   }
 
-  void operator()(std::int64_t i) const {
+  void operator()(std::int64_t i) const { (*this)(i, i + 1); }
+
+  /// Tiles first … last - 1.
+  void operator()(std::int64_t first, std::int64_t last) const {
     alignas(64) T buffer[deepest_tree * unit];
-    const auto item = loops.item(i);
+    auto item = loops.item(first);
+    for (auto i = first; i < last; ++i, loops.advance(item)) reduce_tile(item, buffer);
+  }
+
+  void reduce_tile(const Loops::Item& item, T* buffer) const {
     const auto& destination = reduction->destination;
     const bool streams = reduction->stores == Stores::streaming;
-    const bool is_direct = is_dense(item, destination) && !streams;
-    T* to = is_direct ? reinterpret_cast<T*>(begin(item, destination)) : buffer;
+    auto* const first = begin(item, destination);
+    const bool is_direct = !streams && is_dense(first, destination);
+    T* to = is_direct ? reinterpret_cast<T*>(first) : buffer;
 
     const auto terms = static_cast<std::int64_t>(reduction->terms.size());
     if (terms == 1)
@@ -61,14 +69,16 @@ struct HostReduce {
   }
 
   std::byte* begin(const Loops::Item& item, const Operand& operand) const {
-    return operand.data + loops.offset(item, operand.strides);
+    std::int64_t offset = 0;
+    for (int d = 0; d < loops.ndims; ++d) offset += item.index[d] * operand.strides[d];
+    return operand.data + offset;
   }
 
   std::int64_t stride(const Operand& operand) const { return operand.strides[loops.ndims - 1]; }
 
-  bool is_dense(const Loops::Item& item, const Operand& operand) const {
-    return stride(operand) == element &&
-           reinterpret_cast<std::uintptr_t>(begin(item, operand)) % alignof(T) == 0;
+  /// Elements from `begin` on follow one another, and can be read as they are.
+  bool is_dense(const std::byte* begin, const Operand& operand) const {
+    return stride(operand) == element && reinterpret_cast<std::uintptr_t>(begin) % alignof(T) == 0;
   }
 
   /// The tree over terms first … last - 1: one term where it lies, if dense; else in `buffer`, with
@@ -108,7 +118,7 @@ struct HostReduce {
 
   const T* load(const Loops::Item& item, const Operand& operand, T* buffer) const {
     const auto* from = begin(item, operand);
-    if (is_dense(item, operand)) return reinterpret_cast<const T*>(from);
+    if (is_dense(from, operand)) return reinterpret_cast<const T*>(from);
     for (std::int64_t k = 0; k < item.length; ++k)
       std::memcpy(buffer + k, from + k * stride(operand), sizeof(T));
     return buffer;

@@ -199,14 +199,6 @@ class PhaseRun {
     int under_way = 0;  ///< messages, with memory of the pool or without
   };
 
-  /// Which stores take less time.
-  struct Choices {
-    StoreChoice pack{0.95};  ///< that of the whole phase, of which packing is a part
-    StoreChoice unpack{0.9};
-    StoreChoice own{0.9};
-    StoreChoice reduce{0.9};
-  };
-
   void add_reductions(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
                       const ArrayRef& destination);
   void add_blocks(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
@@ -233,7 +225,6 @@ class PhaseRun {
   void receive_terms();
   void receive_terms(const Reduction& reduction);
   ArrayRef arrived_term(const Term& term, std::int64_t chunk, const ArrayRef& like) const;
-  void choose_stores();
   void send_streams(const Execution& execution);
   void land(const Execution& execution, const Flight& flight);
   void unpack(const Execution& execution, Stream& stream, const Flight& flight);
@@ -278,9 +269,8 @@ class PhaseRun {
   std::int64_t term_buffer_bytes_ = 0;  ///< of each
   Pool outgoing_pool_;
   Pool incoming_pool_;
-  Choices choices_;  ///< of all executions
-  bool packs_streaming_ = false;
-  double packing_since_ = 0;  ///< 0: not measured
+  StoreChoices choices_;  ///< of all executions
+  TimedPacking packing_;
   Turns outgoing_turns_;
   Turns incoming_turns_;
   std::vector<Flight> flights_;  ///< by id

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <type_traits>
-#include <utility>
 
 #include <tessera/error/error.hpp>
 #include <tessera/redistribute/detail/device_reduce.hpp>
@@ -14,17 +14,18 @@ namespace tessera::detail {
 
 /// Runs the kernel of T and Op in `space`.
 template <class T, class Op>
-void reduce_as(const Execution& execution, MemorySpace space, Reduction reduction) {
+void reduce_as(const Execution& execution, MemorySpace space,
+               const std::shared_ptr<const Reduction>& reduction) {
   if (!is_on_device(space)) {
-    const auto bytes = reduction.bytes();
-    const HostReduce<T, Op> kernel(std::move(reduction));
-    launch_on_host(execution, "tessera::detail::reduce", kernel.loops.items(), bytes, kernel);
+    const HostReduce<T, Op> kernel(reduction);
+    launch_on_host(execution, "tessera::detail::reduce", kernel.loops.items(), reduction->bytes(),
+                   kernel);
     // What other threads have streamed is ordered by the locked instructions of the kernel's
     // barrier.
     end_streaming();
   } else if constexpr (has_device && is_device_number<T>) {
-    launch_on_device(execution, "tessera::detail::reduce", product(reduction.extents),
-                     DeviceReduce<T, Op>(reduction));
+    launch_on_device(execution, "tessera::detail::reduce", product(reduction->extents),
+                     DeviceReduce<T, Op>(*reduction));
   } else {
     throw InvalidArgument("reduce: expected an element type other than long double on a device");
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -51,9 +52,9 @@ Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destin
 void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
                    const ArrayRef& destination, std::int64_t divisor,
                    Stores stores = Stores::cached);
-/// The same for loops that were found before.
+/// The same for loops that were found before. A host kernel may read them until finish_host().
 void run_reduction(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
-                   Reduction reduction);
+                   const std::shared_ptr<const Reduction>& reduction);
 
 /// How many terms reduce_on_host() turns into scratch: those that lie crosswise to the destination
 /// (row-major to column-major), unless that is small.
@@ -65,10 +66,10 @@ void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const Arr
 
 /// What run_reduction calls, by kind.
 void reduce_integers(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
-                     Reduction reduction);
+                     const std::shared_ptr<const Reduction>& reduction);
 void reduce_floating(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
-                     Reduction reduction);
+                     const std::shared_ptr<const Reduction>& reduction);
 void reduce_complex(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
-                    Reduction reduction);
+                    const std::shared_ptr<const Reduction>& reduction);
 
 }  // namespace tessera::detail

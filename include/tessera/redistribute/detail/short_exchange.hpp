@@ -4,19 +4,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include <tessera/comm/collectives.hpp>
+#include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/detail/phase_run.hpp>
 #include <tessera/redistribute/detail/planes.hpp>
 #include <tessera/redistribute/detail/reduction.hpp>
+#include <tessera/redistribute/detail/timed_write.hpp>
 
 namespace tessera::detail {
 
-/// Executions of a plan that move little on this rank: in one phase, in messages, between host
-/// arrays. All messages are posted at once, and how blocks are packed, unpacked and reduced is
-/// found once.
+/// Executions of a plan that move little on this rank: in one step, in messages of one chunk each,
+/// between host arrays. All messages of a phase are posted at once, and how blocks are packed,
+/// unpacked and reduced is found once.
 ///
 /// The messages are those of a Run, so each rank chooses for itself.
 class ShortExchange {
@@ -46,10 +49,13 @@ class ShortExchange {
     std::int64_t bytes;
     std::ptrdiff_t offset;                ///< in the array; of a term: among those that arrive
     std::optional<Packing> packing = {};  ///< none: it is a part of the array
+    Exchange::Ticket ticket = 0;
+    bool is_unpacked = false;
   };
   struct OwnBlock {
     std::ptrdiff_t from;  ///< in the source
     std::ptrdiff_t to;    ///< in the destination
+    std::int64_t bytes;
     PreparedCopy copy;
   };
   struct Term {
@@ -59,27 +65,59 @@ class ShortExchange {
   struct PreparedReduction {
     std::ptrdiff_t to;  ///< in the destination
     std::vector<Term> terms;
-    Reduction loops;
+    std::shared_ptr<Reduction> loops;
+    std::size_t first_parcel;  ///< of its terms that arrive
+    std::size_t last_parcel;   ///< behind them
+    bool is_reduced = false;
+  };
+  struct PreparedPhase {
+    bool reads_destination;  ///< where the phase before has left its result; else the source
+    std::vector<Parcel> outgoing = {};  ///< first those to the next higher ranks
+    std::vector<Parcel> incoming = {};
+    std::vector<OwnBlock> own = {};
+    std::vector<PreparedReduction> reductions = {};
+    std::int64_t packed_bytes = 0;    ///< of messages
+    std::int64_t outgoing_bytes = 0;  ///< of scratch
+    std::int64_t incoming_bytes = 0;
+    StoreChoices choices = {};
+    TimedPacking packing = {};
+  };
+  /// Where the arrays of a phase lie this time.
+  struct Addresses {
+    const std::byte* source;
+    std::byte* destination;
+    std::byte* packed;
+    std::byte* arrived;
   };
 
-  void prepare_to_send(const Phase& phase, WireOrder order);
-  void prepare_to_receive(const Phase& phase, WireOrder order);
-  void prepare_to_reduce(const Phase& phase, WireOrder order, std::int64_t divisor);
-  PreparedCopy prepared(const ArrayRef& from, const ArrayRef& to);
-  void reduce(const Execution& execution, PreparedReduction& reduction, const BoundPlan& bound,
-              std::byte* arrived) const;
+  void prepare(const BoundPlan& bound);
+  void prepare_to_send(const Phase& phase, const ArrayRef& source, WireOrder order,
+                       PreparedPhase& prepared);
+  void prepare_to_receive(const Phase& phase, const ArrayRef& source, const ArrayRef& destination,
+                          WireOrder order, PreparedPhase& prepared);
+  void prepare_to_reduce(const Phase& phase, const ArrayRef& source, const ArrayRef& destination,
+                         const RedistributePlan& plan, PreparedPhase& prepared);
+  PreparedCopy prepared_copy(const ArrayRef& from, const ArrayRef& to);
+  int rank(int peer) const { return group_.ranks[static_cast<std::size_t>(peer)]; }
+  void run(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
+           Exchange& exchange) const;
+  void post(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
+            Exchange& exchange) const;
+  void copy_own(const Execution& execution, const Addresses& addresses, PreparedPhase& phase) const;
+  /// What has arrived, all of it without an exchange.
+  void take(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
+            const Exchange* exchange) const;
+  void reduce(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
+              PreparedReduction& reduction) const;
 
   const Group& group_;
   ArrayRef source_;  ///< as it was bound first
   ArrayRef destination_;
   ReduceOp op_;
   bool is_possible_;
-  std::vector<Parcel> outgoing_;  ///< first those to the next higher ranks
-  std::vector<Parcel> incoming_;
-  std::vector<OwnBlock> own_;
-  std::vector<PreparedReduction> reductions_;
-  std::int64_t packed_bytes_ = 0;    ///< of messages
-  std::int64_t outgoing_bytes_ = 0;  ///< of scratch
+  std::vector<PreparedPhase> phases_;
+  std::int64_t packed_bytes_ = 0;    ///< of all phases
+  std::int64_t outgoing_bytes_ = 0;  ///< of the phase that needs most scratch
   std::int64_t incoming_bytes_ = 0;
   std::int64_t largest_copy_ = 0;
 };

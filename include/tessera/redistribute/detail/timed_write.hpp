@@ -2,10 +2,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include <tessera/comm/detail/store_choice.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
 
 namespace tessera::detail {
+
+/// Which stores take less time, by what is written.
+struct StoreChoices {
+  StoreChoice pack{0.95};  ///< that of the whole phase, of which packing is a part
+  StoreChoice unpack{0.9};
+  StoreChoice own{0.9};
+  StoreChoice reduce{0.9};
+};
+
+/// How the messages of a phase are packed. Large ones that another core fetches may be read faster
+/// from memory than from this one's caches; which way serves the phase better shows after some
+/// executions.
+class TimedPacking {
+ public:
+  /// `bytes`: of all messages that are packed.
+  void begin(std::int64_t bytes, StoreChoice& choice);
+  /// Once the phase is complete.
+  void end(StoreChoice& choice);
+
+  Stores stores() const { return stores_; }
+
+ private:
+  Stores stores_ = Stores::cached;
+  double since_ = 0;  ///< 0: not timed
+};
 
 /// While a part of a destination is written: past the caches, or through them where that took less
 /// time of late. Where the caches hold neither side, the first way takes half of the time of the
@@ -15,6 +42,8 @@ class TimedWrite {
   /// `usual`: for parts that are too small for a choice, and where it is not cached. Only parts on
   /// the host are chosen for.
   TimedWrite(const ArrayRef& part, Stores usual, StoreChoice& choice);
+  /// The same for bytes on the host that are usually cached.
+  TimedWrite(std::int64_t bytes, StoreChoice& choice);
   /// Tells the choice what it took.
   ~TimedWrite();
   TimedWrite(const TimedWrite&) = delete;

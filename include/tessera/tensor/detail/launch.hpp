@@ -52,7 +52,10 @@ void launch_on_host(const Execution& execution, const char* label, std::int64_t 
                          functor);
   } else {
     finish_host(execution);
-    for (std::int64_t i = 0; i < items; ++i) functor(i);
+    if constexpr (std::is_invocable_v<const Functor&, std::int64_t, std::int64_t>)
+      functor(0, items);
+    else
+      for (std::int64_t i = 0; i < items; ++i) functor(i);
   }
 }
 

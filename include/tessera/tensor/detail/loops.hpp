@@ -51,9 +51,24 @@ struct Loops {
     }
     result.index[0] = rest;
     result.index[ndims - 1] *= chunk;
-    const std::int64_t left = extents[ndims - 1] - result.index[ndims - 1];
-    result.length = left < chunk ? left : chunk;
+    set_length(result);
     return result;
+  }
+
+  /// To the next item, without divisions.
+  KOKKOS_FUNCTION void advance(Item& item) const {
+    int d = ndims - 1;
+    item.index[d] += chunk;
+    for (; d > 0 && item.index[d] >= extents[d]; --d) {
+      item.index[d] = 0;
+      ++item.index[d - 1];
+    }
+    set_length(item);
+  }
+
+  KOKKOS_FUNCTION void set_length(Item& item) const {
+    const std::int64_t left = extents[ndims - 1] - item.index[ndims - 1];
+    item.length = left < chunk ? left : chunk;
   }
 
   /// Distance of the item's beginning, in the strides' unit.
