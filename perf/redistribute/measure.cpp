@@ -3,6 +3,7 @@
 #include "measure.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <random>
@@ -56,11 +57,11 @@ int calls_per_span(const Prepared& prepared, int ranks) {
 
 /// `order`: the same on all ranks.
 void run_round(std::vector<Runner>& runners, bool is_small, int ranks, std::mt19937& order) {
+  std::ranges::shuffle(runners, order);
   for (auto& [prepared, calls, timed] : runners) {
     if (!is_small) evict_caches(ranks);
     timed.seconds.push_back(time_calls(prepared.run, calls).total / calls);
   }
-  std::ranges::shuffle(runners, order);
 }
 
 }  // namespace
@@ -83,7 +84,8 @@ Measured measure(const Case& test_case, const DeviceMesh& mesh, int rounds) {
   const bool is_small = test_case.bytes() <= small_bytes;
   for (auto& runner : runners)
     if (is_small) runner.calls = calls_per_span(runner.prepared, mesh.size());
-  std::mt19937 order(1);
+  const auto now = static_cast<std::uint64_t>(1e6 * reduced(MPI_Wtime(), MPI_MAX));
+  std::mt19937 order(static_cast<std::mt19937::result_type>(now));
   for (int round = 0; round < rounds; ++round) run_round(runners, is_small, mesh.size(), order);
   verify(test_case.name(), geometry, workspace, runners);
   for (auto& [prepared, calls, timed] : runners)

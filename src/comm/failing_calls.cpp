@@ -5,6 +5,7 @@
 #include <set>
 
 #include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/state.hpp>
 
 namespace tessera::detail {
 namespace {
@@ -175,12 +176,17 @@ void Control::handle_future(int rank, Statement statement) {
     return;
   }
   const auto about = statement.about;
-  if (statement.standing == Standing::abandoned || is_within_failed(about))
-    return add_leftover(rank, statement, 0, 0);
+  if (statement.standing == Standing::abandoned) return add_leftover(rank, statement, 0, 0);
   const auto& heard = keep(rank, std::move(statement));
+  if (is_within_failed(about)) return forget(about);
   if (auto* const excluded = find(heard.conflict)) excluded->doom(&heard.call);
   if (const auto* call = innermost(); call != nullptr && call->log_->contains(rank))
     tell_elsewhere(rank, about, *call);
+}
+
+bool Control::has_leftovers() {
+  return std::ranges::any_of(live_controls(),
+                             [](const Control* control) { return !control->leftovers_.empty(); });
 }
 
 void Control::add_leftover(int rank, const Statement& statement, std::int32_t tag,
@@ -230,6 +236,14 @@ void Control::forget(OperationId id) {
   std::erase_if(held_up_, [&](const auto& entry) { return entry.first == id; });
   std::erase_if(rounds_, [&](const auto& entry) { return std::get<0>(entry.first) == id; });
   known_to_agree_.erase(id);
+}
+
+/// What was heard of calls inside those that have failed here.
+void Control::forget_within_failed() {
+  std::vector<OperationId> within;
+  for (const auto& [id, statements] : statements_)
+    if (find(id) == nullptr && is_within_failed(id)) within.push_back(id);
+  for (const auto& id : within) forget(id);
 }
 
 /// A call is over on this rank after something was heard. What is known about it is kept only as

@@ -84,6 +84,8 @@ void Operation::join(const Problem& problem, Standing standing) {
         traces_->messages.empty() && statement.problem.kind == detail::ErrorKind::timeout;
     if (!is_late) control.add_leftover(rank, statement, tag_, messages(rank, false));
   }
+  if (closes_)
+    for (auto* each : detail::live_controls()) each->forget_within_failed();
 }
 
 /// The ranks of the call that this one excludes.
@@ -147,7 +149,8 @@ void Operation::await_statements() {
     if (detail::Control::outermost_doomed() != this) return;
     const double now = detail::seconds();
     listened += std::min(now - std::exchange(last_turn, now), longest_turn_seconds);
-    bool are_all_heard = control.is_drained(), is_one_leaving = false;
+    bool are_all_heard = control.is_drained() && !detail::Control::has_leftovers();
+    bool is_one_leaving = false;
     for (const int rank : court().ranks) {
       if (rank == control.rank_) continue;
       const auto* heard = this->heard(rank);

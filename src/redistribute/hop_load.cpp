@@ -72,7 +72,7 @@ HopLoad load_of(const Hop& hop, ElementType type, const NodeGrid* nodes) {
   load.near_bytes = bytes * (reduces ? terms - (has_own_term ? 1 : 0) : 1);
   load.reduced_bytes = reduces ? bytes * terms : 0;
   load.sent_bytes = largest_piece_bytes(hop.from, type) * static_cast<double>(copies(hop));
-  const int self = hop.is_on_one_mesh() && (!reduces || has_own_term) ? 1 : 0;
+  const int self = hop.is_on_one_mesh() && !reduces ? 1 : 0;
   const int peers = most_peers(hop);
   load.near_messages = has_own_term ? terms - 1 : peers - self;
   if (nodes == nullptr) return load;

@@ -55,7 +55,6 @@ void PhaseRun::rewind() {
   incoming_turns_ = {};
   flights_.clear();
   free_flights_.clear();
-  packing_ = {};
   for (auto* streams : {&outgoing_, &incoming_})
     for (auto& stream : *streams) stream.next = stream.done = 0;
   for (auto& block : own_) block.next = 0;
@@ -172,8 +171,8 @@ void PhaseRun::begin(Scratch& scratch) {
     make_pool(outgoing_, outgoing_pool_, scratch.outgoing);
     make_pool(incoming_, incoming_pool_, scratch.incoming);
     make_term_buffers();
-    packing_.begin(packed_bytes(), choices_.pack);
   }
+  packing_.begin(packed_bytes(), choices_.pack);
   prepare_copies();
 }
 

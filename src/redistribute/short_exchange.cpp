@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <tessera/redistribute/detail/execute.hpp>
@@ -177,18 +178,19 @@ bool ShortExchange::run(const Execution& execution, const BoundPlan& bound, Scra
 }
 
 void ShortExchange::run(const Execution& execution, const Addresses& addresses,
-                        PreparedPhase& phase, Exchange& exchange) const {
+                        PreparedPhase& phase, Exchange& exchange) {
   phase.packing.begin(phase.packed_bytes, phase.choices.pack);
   post(execution, addresses, phase, exchange);
   copy_own(execution, addresses, phase);
-  exchange.wait([&] { take(execution, addresses, phase, &exchange); });
+  const auto take_some = [&] { take(execution, addresses, phase, &exchange); };
+  exchange.wait(std::ref(take_some));
   take(execution, addresses, phase, nullptr);
   finish_host(execution);
   phase.packing.end(phase.choices.pack);
 }
 
 void ShortExchange::post(const Execution& execution, const Addresses& addresses,
-                         PreparedPhase& phase, Exchange& exchange) const {
+                         PreparedPhase& phase, Exchange& exchange) {
   auto* const received_in = phase.reductions.empty() ? addresses.destination : addresses.arrived;
   for (auto& parcel : phase.incoming) {
     auto* const to =
@@ -209,7 +211,7 @@ void ShortExchange::post(const Execution& execution, const Addresses& addresses,
 }
 
 void ShortExchange::copy_own(const Execution& execution, const Addresses& addresses,
-                             PreparedPhase& phase) const {
+                             PreparedPhase& phase) {
   for (auto& block : phase.own) {
     const auto* const from = addresses.source + block.from;
     auto* const to = addresses.destination + block.to;
@@ -220,7 +222,7 @@ void ShortExchange::copy_own(const Execution& execution, const Addresses& addres
 }
 
 void ShortExchange::take(const Execution& execution, const Addresses& addresses,
-                         PreparedPhase& phase, const Exchange* exchange) const {
+                         PreparedPhase& phase, const Exchange* exchange) {
   const auto is_here = [&](const Parcel& parcel) {
     return exchange == nullptr || exchange->is_complete(parcel.ticket);
   };
@@ -241,7 +243,7 @@ void ShortExchange::take(const Execution& execution, const Addresses& addresses,
 }
 
 void ShortExchange::reduce(const Execution& execution, const Addresses& addresses,
-                           PreparedPhase& phase, PreparedReduction& reduction) const {
+                           PreparedPhase& phase, PreparedReduction& reduction) {
   auto& loops = *reduction.loops;
   loops.destination.data = addresses.destination + reduction.to;
   for (std::size_t t = 0; t < reduction.terms.size(); ++t) {
@@ -252,6 +254,7 @@ void ShortExchange::reduce(const Execution& execution, const Addresses& addresse
   const TimedWrite write(product(loops.extents) * loops.element_size, phase.choices.reduce);
   loops.stores = write.stores();
   run_reduction(execution, op_, destination_.type.kind, MemorySpace::host, reduction.loops);
+  finish_host(execution);
   reduction.is_reduced = true;
 }
 

@@ -27,20 +27,24 @@ void TimedPacking::end(StoreChoice& choice) {
 }
 
 TimedWrite::TimedWrite(const ArrayRef& part, Stores usual, StoreChoice& choice)
-    : TimedWrite(part.space == MemorySpace::host && usual != Stores::streaming ? part.bytes() : 0,
-                 choice) {
-  if (since_ == 0) stores_ = usual;
+    : choice_(choice), bytes_(part.bytes()), stores_(usual) {
+  if (usual == Stores::cached && part.space == MemorySpace::host) choose();
 }
 
 TimedWrite::TimedWrite(std::int64_t bytes, StoreChoice& choice)
-    : choice_(choice), bytes_(static_cast<double>(bytes)), stores_(Stores::cached) {
-  if (bytes < least_bytes) return;
-  if (choice.next().streams) stores_ = Stores::streaming;
+    : choice_(choice), bytes_(bytes), stores_(Stores::cached) {
+  choose();
+}
+
+void TimedWrite::choose() {
+  if (bytes_ < least_bytes) return;
+  if (choice_.next().streams) stores_ = Stores::streaming;
   since_ = seconds();
 }
 
 TimedWrite::~TimedWrite() {
-  if (since_ > 0) choice_.add(stores_ == Stores::streaming, (seconds() - since_) / bytes_);
+  if (since_ > 0)
+    choice_.add(stores_ == Stores::streaming, (seconds() - since_) / static_cast<double>(bytes_));
 }
 
 }  // namespace tessera::detail

@@ -359,6 +359,36 @@ TEST(PendingMistake, of_the_call_around_it_does_not_wait_for_what_was_sent_in_va
   EXPECT_LT(elapsed.count(), 5);
 }
 
+/// A rank that hears of all that at once has not given up the outer call yet.
+TEST(PendingMistake, of_the_call_around_it_may_be_heard_after_that_of_one_inside) {
+  if (world_size() != 4) return;
+  const auto mesh = everyone_along_x();
+  const auto pair = DeviceMesh::from_ranks(MPI_COMM_WORLD, {0, 1}, {2});
+  start_sum(constant(1), mesh).wait();
+  const auto start = std::chrono::steady_clock::now();
+
+  const auto message = message_of<InvalidArgument>([&] {
+    collectively(mesh.calls(), "outer", [&](Operation& call) {
+      call.agree(1, [] { return std::string("outer"); });
+      if (mesh.rank() == 1) throw InvalidArgument("on purpose");
+      if (mesh.rank() == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(400));
+        all_reduce(constant(1), ReduceOp::sum, pair, 0);
+      } else {
+        auto sum = start_sum(constant(1), mesh);
+        if (mesh.rank() == 3) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        while (!sum.test()) std::this_thread::yield();
+      }
+    });
+  });
+  MPI_Barrier(MPI_COMM_WORLD);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+
+  EXPECT_THAT(message, HasSubstr("on purpose"));
+  EXPECT_EQ(wrong_constant(start_sum(constant(1), mesh).wait(), mesh.size()), "");
+  EXPECT_LT(elapsed.count(), 5);
+}
+
 TEST(PendingMistake, is_thrown_at_every_wait) {
   if (world_size() == 1) return;
   const auto mesh = everyone_along_x();

@@ -355,14 +355,18 @@ std::int64_t bytes_under_way(const RedistributePlan& plan, int rank) {
       std::vector<std::int64_t> sent;
       std::vector<std::int64_t> received;
       std::int64_t terms = 0;
+      std::int64_t moved = 0;  // to another memory space: one box at a time
+      for (std::size_t i = 0; phase.terms > 1 && i < phase.receive.size(); ++i)
+        moved = std::max(moved, phase.terms * of_one(phase.receive[i]));
       for (const auto& block : phase.send) sent.push_back(of_one(block));
       for (const auto& block : phase.receive) {
         if (block.peer == rank) continue;
         if (phase.terms == 1) received.push_back(of_one(block));
-        const bool has_second = block.box.size() * plan.element_type().size > of_one(block);
-        if (phase.terms > 1) terms += of_one(block) * (has_second ? 2 : 1);
+        const auto two_chunks = 2 * plan.message_bytes();
+        if (phase.terms > 1)
+          terms += std::min(block.box.size() * plan.element_type().size, two_chunks);
       }
-      most = std::max(most, of_largest(sent) + of_largest(received) + terms);
+      most = std::max(most, of_largest(sent) + of_largest(received) + terms + moved);
     }
   return most;
 }

@@ -154,7 +154,7 @@ TEST(Reuse, executions_may_reduce_little_on_one_rank_and_much_on_another) {
   }
 }
 
-TEST(Reuse, what_moves_little_in_messages_is_prepared_once) {
+TEST(Reuse, what_moves_little_in_messages_takes_the_short_way) {
   const auto mesh = mesh_of({world_size()});
   const auto serves = [&](const Placement& from, const Placement& to, const Extents& shape) {
     const DTensorSpec source(mesh.layout(), {from}, shape);

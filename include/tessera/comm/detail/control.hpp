@@ -136,6 +136,8 @@ class Control {
 
   /// No message of a failed call is left to be received, and none of the channel to leave.
   bool is_drained() const { return leftovers_.empty() && transfers_.empty(); }
+  /// Some message of a failed call is left to be received, on whichever communicator.
+  static bool has_leftovers();
   /// Receives and handles what has arrived: calls that others have given up are doomed. Local.
   void poll();
   /// The same on all communicators.
@@ -229,6 +231,7 @@ class Control {
   bool is_counted_by_another(const OperationLog& log);
   void forget(OperationId id);
   void forget_passed();
+  void forget_within_failed();
 
   MPI_Comm handle_;
   int rank_;

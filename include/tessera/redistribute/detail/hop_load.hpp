@@ -23,10 +23,7 @@ struct HopLoad {
   double sent_bytes = 0;
 
   /// Of messages, all at once: also of terms that are moved to another memory space.
-  double bytes_under_way() const {
-    const double received = near_bytes + far_bytes;
-    return sent_bytes + (reduced_bytes > 0 ? 2 : 1) * received;
-  }
+  double bytes_under_way() const { return sent_bytes + near_bytes + far_bytes + reduced_bytes; }
 };
 
 /// `nodes`: null where the mesh is on one.

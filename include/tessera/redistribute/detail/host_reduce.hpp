@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <utility>
 
 #include <tessera/redistribute/detail/arithmetic.hpp>
 #include <tessera/redistribute/detail/reduction.hpp>
@@ -54,9 +53,9 @@ struct HostReduce {
   void reduce_tile(const Loops::Item& item, T* buffer) const {
     const auto& destination = reduction->destination;
     const bool streams = reduction->stores == Stores::streaming;
-    auto* const first = begin(item, destination);
-    const bool is_direct = !streams && is_dense(first, destination);
-    T* to = is_direct ? reinterpret_cast<T*>(first) : buffer;
+    auto* const begins_at = begin(item, destination);
+    const bool is_direct = !streams && is_dense(begins_at, destination);
+    T* to = is_direct ? reinterpret_cast<T*>(begins_at) : buffer;
 
     const auto terms = static_cast<std::int64_t>(reduction->terms.size());
     if (terms == 1)

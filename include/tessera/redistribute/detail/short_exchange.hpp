@@ -49,7 +49,7 @@ class ShortExchange {
     std::int64_t bytes;
     std::ptrdiff_t offset;                ///< in the array; of a term: among those that arrive
     std::optional<Packing> packing = {};  ///< none: it is a part of the array
-    Exchange::Ticket ticket = 0;
+    Exchange::Ticket ticket = 0;          ///< of this execution, as are all is_…
     bool is_unpacked = false;
   };
   struct OwnBlock {
@@ -100,15 +100,15 @@ class ShortExchange {
   PreparedCopy prepared_copy(const ArrayRef& from, const ArrayRef& to);
   int rank(int peer) const { return group_.ranks[static_cast<std::size_t>(peer)]; }
   void run(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
-           Exchange& exchange) const;
+           Exchange& exchange);
   void post(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
-            Exchange& exchange) const;
-  void copy_own(const Execution& execution, const Addresses& addresses, PreparedPhase& phase) const;
+            Exchange& exchange);
+  void copy_own(const Execution& execution, const Addresses& addresses, PreparedPhase& phase);
   /// What has arrived, all of it without an exchange.
   void take(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
-            const Exchange* exchange) const;
+            const Exchange* exchange);
   void reduce(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
-              PreparedReduction& reduction) const;
+              PreparedReduction& reduction);
 
   const Group& group_;
   ArrayRef source_;  ///< as it was bound first

@@ -52,8 +52,10 @@ class TimedWrite {
   Stores stores() const { return stores_; }
 
  private:
+  void choose();
+
   StoreChoice& choice_;
-  double bytes_;
+  std::int64_t bytes_;
   Stores stores_;
   double since_ = 0;  ///< 0: not timed
 };

@@ -40,7 +40,8 @@ inline bool is_for_threads(const Execution& execution, std::int64_t bytes) {
   return threads > 1 && threads <= cores_per_rank;
 }
 
-/// functor(i) for all i in [0, items), on host memory of `bytes` bytes. What a device does to that
+/// functor(i) for all i in [0, items), or functor(0, items) where it takes a range and no threads
+/// share the work; on host memory of `bytes` bytes. What a device does to that
 /// memory must be done before.
 template <class Functor>
 void launch_on_host(const Execution& execution, const char* label, std::int64_t items,
