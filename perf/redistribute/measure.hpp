@@ -25,9 +25,9 @@ struct Measured {
   std::vector<Timed> variants;
 };
 
-/// Runs all variants of a case one after another, `rounds` times, each time in another
-/// random order: what a variant finds depends on what ran before it. Small tensors are moved many times in a row and stay in cache; before a larger one moves,
-/// nothing is in cache.
+/// Runs all variants of a case one after another, `rounds` times, each time in another random
+/// order: what a variant finds depends on what ran before it. Small tensors are moved many times in
+/// a row and stay in cache; before a larger one moves, nothing is in cache.
 ///
 /// Collective. Errors: Error, on every rank, where a variant's result is wrong before or after.
 Measured measure(const Case& test_case, const DeviceMesh& mesh, int rounds);

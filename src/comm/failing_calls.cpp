@@ -175,8 +175,8 @@ void Control::handle_future(int rank, Statement statement) {
     if (statement.conflict == statement.about) keep(rank, std::move(statement));
     return;
   }
-  const auto about = statement.about;
   if (statement.standing == Standing::abandoned) return add_leftover(rank, statement, 0, 0);
+  const auto about = statement.about;
   const auto& heard = keep(rank, std::move(statement));
   if (is_within_failed(about)) return forget(about);
   if (auto* const excluded = find(heard.conflict)) excluded->doom(&heard.call);

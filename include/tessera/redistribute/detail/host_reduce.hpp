@@ -67,6 +67,7 @@ struct HostReduce {
     if (!is_direct) store(item, to);
   }
 
+  /// As by Loops::offset(), which for devices goes through all loops that there may be.
   std::byte* begin(const Loops::Item& item, const Operand& operand) const {
     std::int64_t offset = 0;
     for (int d = 0; d < loops.ndims; ++d) offset += item.index[d] * operand.strides[d];
