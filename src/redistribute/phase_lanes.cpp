@@ -105,7 +105,7 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
       for (const auto& term : terms_of(reduction))
         if (term.lane >= 0) lanes->begin_reading(term.lane);
       {
-        const TimedWrite write(to, reduction.stores, choices_.reduce);
+        const TimedWrite write(to, Stores::cached, choices_.reduce);
         reduce(execution, reduction.op, operands_, to, reduction.divisor, write.stores());
         finish_copies(execution);
       }

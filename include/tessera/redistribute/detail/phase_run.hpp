@@ -164,7 +164,6 @@ class PhaseRun {
   struct Reduction {
     ArrayRef destination;
     Cut cut;
-    Stores stores;
     std::size_t first_term;
     std::size_t terms;
     ReduceOp op;
