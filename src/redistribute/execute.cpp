@@ -71,6 +71,7 @@ static std::byte* grown(ViewHolder<Bytes>& buffer, std::int64_t bytes) {
   if (static_cast<std::int64_t>(buffer.get().size()) < size) {
     buffer = ViewHolder<Bytes>();
     buffer = ViewHolder(allocate<Bytes>({size}, "tessera::scratch"));
+    if (is_huge) renew_as_huge_pages(buffer.get().data(), buffer.get().size());
   }
   auto* const data = buffer.get().data();
   const auto rest = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data)) % alignment;

@@ -11,15 +11,34 @@
 
 namespace tessera::detail {
 
-void ask_for_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)
-  constexpr std::uintptr_t page = 4096;
-  if (bytes < least_huge_bytes) return;
+namespace {
+
+/// On the pages that lie in this memory as a whole. Whether the system has taken the advice.
+bool advise(void* data, std::size_t bytes, std::int64_t page_bytes, int advice) {
+  const auto page = static_cast<std::uintptr_t>(page_bytes);
   const auto begin = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;
   const auto end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / page * page;
-  // Advice: where the system does not take it, pages stay small.
-  static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE));
-#endif
+  return begin < end && madvise(reinterpret_cast<void*>(begin), end - begin, advice) == 0;
 }
+
+}  // namespace
+
+void ask_for_huge_pages(void* data, std::size_t bytes) {
+  constexpr std::int64_t small_page_bytes = 4096;
+  if (bytes >= least_huge_bytes) advise(data, bytes, small_page_bytes, MADV_HUGEPAGE);
+}
+
+void renew_as_huge_pages(void* data, std::size_t bytes) {
+  if (advise(data, bytes, huge_page_bytes, MADV_HUGEPAGE))
+    advise(data, bytes, huge_page_bytes, MADV_DONTNEED);
+}
+
+#else
+
+void ask_for_huge_pages(void*, std::size_t) {}
+void renew_as_huge_pages(void*, std::size_t) {}
+
+#endif
 
 }  // namespace tessera::detail

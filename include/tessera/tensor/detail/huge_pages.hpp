@@ -15,4 +15,9 @@ inline constexpr std::int64_t least_huge_bytes = 2 * huge_page_bytes;
 /// so are messages that the kernel copies from it. Does nothing for small memory.
 void ask_for_huge_pages(void* data, std::size_t bytes);
 
+/// The same for memory that is kept for long and in which nothing is yet. An allocator may give what
+/// it has used before, in small pages: they go back to the system, so that huge ones take their
+/// place when they are touched. Neighbours are left alone.
+void renew_as_huge_pages(void* data, std::size_t bytes);
+
 }  // namespace tessera::detail
