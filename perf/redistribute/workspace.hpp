@@ -11,7 +11,7 @@
 
 namespace tessera::perf {
 
-/// Memory that grows on demand and is kept.
+/// Memory in huge pages that grows on demand and is kept.
 class Buffer {
  public:
   /// Not initialised; what was there before is lost if it has to grow.
@@ -36,8 +36,11 @@ using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 using Cube = Kokkos::View<double***, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
 /// The memory of a case on this rank. All variants read one source, most write one target, and the
-/// rivals share their buffers.
+/// rivals share their buffers. All of it in huge pages: which memory had small ones was a matter of
+/// luck, and the kernel copies from them at a third of the speed.
 struct Workspace {
+  Buffer source_memory;
+  Buffer target_memory;
   std::variant<Tensors<Matrix>, Tensors<Cube>> tensors;
   double* source = nullptr;
   double* target = nullptr;
