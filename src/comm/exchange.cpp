@@ -160,10 +160,7 @@ bool Exchange::test(Ticket message) {
 
 bool Exchange::test() {
   for (auto& transfer : transfers_) complete(transfer);
-  if (open_ > 0) return false;
-  transfers_.clear();
-  free_ = none;
-  return true;
+  return open_ == 0;
 }
 
 void Exchange::count_received(std::int64_t bytes) {
@@ -184,14 +181,15 @@ void Exchange::count_packed(std::int64_t bytes) {
 }
 
 void Exchange::wait() {
-  wait([] {});
+  wait([] { return false; }, [] {});
 }
 
-void Exchange::wait(const std::function<void()>& meanwhile) {
+void Exchange::wait(const std::function<bool()>& is_enough,
+                    const std::function<void()>& meanwhile) {
   std::size_t seen = complete_;
-  if (test()) return;
+  if (test() || is_enough()) return;
   detail::Watch watch(*communicator_.state().control);
-  while (!test()) {
+  while (!test() && !is_enough()) {
     if (std::exchange(seen, progress()) != progress()) {
       meanwhile();
       watch.restart();

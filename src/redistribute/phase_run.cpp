@@ -96,7 +96,7 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
   for (const auto& block : phase.send) {
     const auto from = part_on_wire(source, phase.source, block.box, order);
     const int lane = peers_.lane(block.peer);
-    const Cut cut(from.extents, from.type.size, sizes_.of(reduces, lane));
+    const Cut cut(from.extents, from.type.size, sizes_.of(reduces, lane, from.bytes()));
     outgoing_.push_back({block.peer, lane, from, cut, Stores::cached, plans_});
   }
   const auto ranks = static_cast<int>(peers_.ranks.size());
@@ -121,7 +121,7 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
     const auto to = part_on_wire(destination, phase.destination, block.box, order);
     if (block.peer != mesh_rank_) {
       const int lane = peers_.lane(block.peer);
-      const Cut cut(to.extents, to.type.size, sizes_.of(false, lane));
+      const Cut cut(to.extents, to.type.size, sizes_.of(false, lane, to.bytes()));
       incoming_.push_back({block.peer, lane, to, cut, stores, plans_});
       continue;
     }
@@ -144,7 +144,7 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
   for (const auto& block : phase.receive) {
     if (block.term == 0) {
       const auto to = part_on_wire(destination, phase.destination, block.box, order);
-      const Cut cut(to.extents, to.type.size, sizes_.term);
+      const Cut cut(to.extents, to.type.size, sizes_.of_term(to.bytes()));
       reductions_.push_back({to, cut, terms_.size(), 0, plan.reduce_op(), plan.divisor(), plans_});
     }
     auto& reduction = reductions_.back();

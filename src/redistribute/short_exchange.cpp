@@ -21,6 +21,11 @@ bool reduces(const std::vector<Step>& steps, std::size_t phase) {
   return steps.front().kind == StepKind::reduce && phase == 0;
 }
 
+/// Terms of one reduction are cut alike, and so are those that are sent to it.
+Cut cut_of_term(const ArrayRef& term, const ChunkSizes& sizes) {
+  return Cut(term.extents, term.type.size, sizes.of_term(term.bytes()));
+}
+
 /// Where `bytes` lie after what ends at `end`, which moves on.
 std::ptrdiff_t placed(std::int64_t& end, std::int64_t bytes) {
   return std::exchange(end, end + aligned_bytes(bytes));
@@ -41,13 +46,18 @@ bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<St
   for (std::size_t p = 0; p < phases.size(); ++p)
     for (const auto* blocks : {&phases[p].send, &phases[p].receive}) {
       if (blocks->size() > static_cast<std::size_t>(sizes.messages_at_once)) return false;
+      std::int64_t under_way = 0;
       for (const auto& block : *blocks) {
         const auto bytes = block.box.size() * type.size;
         sum += bytes;
-        const bool is_one_message =
-            peers.lane(block.peer) < 0 && bytes <= sizes.of(reduces(steps, p), -1);
-        if (block.peer != group.position && !is_one_message) return false;
+        if (block.peer == group.position) continue;
+        const bool is_term = reduces(steps, p);
+        const auto chunk = sizes.of(is_term, -1, bytes);
+        const int most_chunks = is_term ? 4 : 1;
+        if (peers.lane(block.peer) >= 0 || bytes > most_chunks * chunk) return false;
+        under_way += std::min(bytes, 2 * chunk);
       }
+      if (under_way > sizes.messages_at_once * sizes.message) return false;
     }
   return sum <= most_bytes_in_all;
 }
@@ -57,6 +67,7 @@ ShortExchange::ShortExchange(const BoundPlan& bound, const Group& group)
       source_(bound.source),
       destination_(bound.destination),
       op_(bound.plan.reduce_op()),
+      sizes_(chunk_sizes({&bound, 1}, group.communicator)),
       is_possible_(source_.space == MemorySpace::host && destination_.space == MemorySpace::host) {
   if (is_possible_) prepare(bound);
 }
@@ -75,14 +86,18 @@ void ShortExchange::prepare(const BoundPlan& bound) {
     std::byte* unused = nullptr;
     const auto result = result_of_phase(bound, number, group_.position, unused);
     auto& prepared = phases_.emplace_back(PreparedPhase{number.phase > 0});
-    prepare_to_send(phase, source, order, prepared);
-    if (reduces(bound.steps, number.phase))
+    const bool is_reduced = reduces(bound.steps, number.phase);
+    prepare_to_send(phase, source, order, is_reduced, prepared);
+    if (is_reduced)
       prepare_to_reduce(phase, source, result, bound.plan, prepared);
     else
       prepare_to_receive(phase, source, result, order, prepared);
     packed_bytes_ += prepared.packed_bytes;
-    outgoing_bytes_ = std::max(outgoing_bytes_, prepared.outgoing_bytes);
-    incoming_bytes_ = std::max(incoming_bytes_, prepared.incoming_bytes);
+    if (prepared.rounds.size() > 1) rounds_at_once_ = 2;
+    for (const auto& round : prepared.rounds) {
+      outgoing_bytes_ = std::max(outgoing_bytes_, round.outgoing_bytes);
+      incoming_bytes_ = std::max(incoming_bytes_, round.incoming_bytes);
+    }
     source = result;
     number = number.next(bound.steps);
   }
@@ -93,27 +108,42 @@ PreparedCopy ShortExchange::prepared_copy(const ArrayRef& from, const ArrayRef& 
   return PreparedCopy(CopyJob{from, to});
 }
 
+/// The round of this number, which may be the first one behind the last.
+ShortExchange::Round& ShortExchange::round(PreparedPhase& phase, std::int64_t number) {
+  const auto index = static_cast<std::size_t>(number);
+  if (phase.rounds.size() <= index) phase.rounds.resize(index + 1);
+  return phase.rounds[index];
+}
+
 void ShortExchange::prepare_to_send(const Phase& phase, const ArrayRef& source, WireOrder order,
-                                    PreparedPhase& prepared) {
+                                    bool reduces, PreparedPhase& prepared) {
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
   for (const auto& block : phase.send) {
-    const auto from = part_on_wire(source, phase.source, block.box, order);
-    auto& parcel =
-        prepared.outgoing.emplace_back(Parcel{block.peer, from.bytes(), from.data - start});
-    if (from.is_row_major()) continue;
-    parcel.packing = Packing{placed(prepared.outgoing_bytes, parcel.bytes),
-                             prepared_copy(from, in_slot(nullptr, from))};
-    prepared.packed_bytes += parcel.bytes;
+    const auto whole = part_on_wire(source, phase.source, block.box, order);
+    const auto cut =
+        reduces ? cut_of_term(whole, sizes_) : Cut(whole.extents, whole.type.size, whole.bytes());
+    for (std::int64_t c = 0; c < cut.chunks(); ++c) {
+      auto& round = this->round(prepared, c);
+      const auto from = chunk_of(whole, cut, c);
+      auto& parcel =
+          round.outgoing.emplace_back(Parcel{block.peer, from.bytes(), from.data - start});
+      if (from.is_row_major()) continue;
+      parcel.packing = Packing{placed(round.outgoing_bytes, parcel.bytes),
+                               prepared_copy(from, in_slot(nullptr, from))};
+      prepared.packed_bytes += parcel.bytes;
+    }
   }
-  std::ranges::stable_sort(prepared.outgoing, {}, [&](const Parcel& parcel) {
-    return distance(group_.position, parcel.peer, group_.size());
-  });
+  for (auto& round : prepared.rounds)
+    std::ranges::stable_sort(round.outgoing, {}, [&](const Parcel& parcel) {
+      return distance(group_.position, parcel.peer, group_.size());
+    });
 }
 
 void ShortExchange::prepare_to_receive(const Phase& phase, const ArrayRef& source,
                                        const ArrayRef& destination, WireOrder order,
                                        PreparedPhase& prepared) {
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
+  auto& round = this->round(prepared, 0);
   for (const auto& block : phase.receive) {
     const auto to = part_on_wire(destination, phase.destination, block.box, order);
     const auto offset = to.data - destination_.data;
@@ -122,9 +152,9 @@ void ShortExchange::prepare_to_receive(const Phase& phase, const ArrayRef& sourc
       prepared.own.push_back({from.data - start, offset, to.bytes(), prepared_copy(from, to)});
       continue;
     }
-    auto& parcel = prepared.incoming.emplace_back(Parcel{block.peer, to.bytes(), offset});
+    auto& parcel = round.incoming.emplace_back(Parcel{block.peer, to.bytes(), offset});
     if (to.is_row_major()) continue;
-    parcel.packing = Packing{placed(prepared.incoming_bytes, parcel.bytes),
+    parcel.packing = Packing{placed(round.incoming_bytes, parcel.bytes),
                              prepared_copy(in_slot(nullptr, to), to)};
   }
 }
@@ -133,29 +163,38 @@ void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source
                                       const ArrayRef& destination, const RedistributePlan& plan,
                                       PreparedPhase& prepared) {
   const auto order = plan.options().wire_order;
-  const auto terms_of_each = static_cast<std::size_t>(phase.terms);
-  for (std::size_t first = 0; first < phase.receive.size(); first += terms_of_each) {
-    const auto to = part_on_wire(destination, phase.destination, phase.receive[first].box, order);
-    std::vector<ArrayRef> arrays;
-    std::vector<Term> terms;
-    const auto first_parcel = prepared.incoming.size();
-    for (auto i = first; i < first + terms_of_each; ++i) {
-      const auto& block = phase.receive[i];
-      if (block.peer == group_.position) {
-        arrays.push_back(part_on_wire(source, phase.source, block.box, order));
-        terms.push_back({true, arrays.back().data - source_.data});
-        continue;
-      }
-      arrays.push_back(in_slot(nullptr, to));
-      terms.push_back({false, placed(prepared.incoming_bytes, to.bytes())});
-      prepared.incoming.push_back({block.peer, to.bytes(), terms.back().offset});
-    }
-    if (turned_terms(arrays, to) > 0) is_possible_ = false;
-    prepared.reductions.push_back(
-        {to.data - destination_.data, std::move(terms),
-         std::make_shared<Reduction>(make_reduction(arrays, to, plan.divisor())), first_parcel,
-         prepared.incoming.size()});
+  const auto terms = static_cast<std::size_t>(phase.terms);
+  for (std::size_t first = 0; first < phase.receive.size(); first += terms) {
+    const auto blocks = std::span(phase.receive).subspan(first, terms);
+    const auto whole = part_on_wire(destination, phase.destination, blocks.front().box, order);
+    const auto own = part_on_wire(source, phase.source, blocks.front().box, order);
+    const auto cut = cut_of_term(whole, sizes_);
+    for (std::int64_t c = 0; c < cut.chunks(); ++c)
+      prepare_to_reduce(blocks, chunk_of(own, cut, c), chunk_of(whole, cut, c), plan.divisor(),
+                        round(prepared, c));
   }
+}
+
+/// `own`: what this rank has of it; only if it is one of the terms.
+void ShortExchange::prepare_to_reduce(std::span<const Block> blocks, const ArrayRef& own,
+                                      const ArrayRef& to, std::int64_t divisor, Round& round) {
+  std::vector<ArrayRef> arrays;
+  std::vector<Term> terms;
+  const auto first_parcel = round.incoming.size();
+  for (const auto& block : blocks) {
+    if (block.peer == group_.position) {
+      arrays.push_back(own);
+      terms.push_back({true, own.data - source_.data});
+      continue;
+    }
+    arrays.push_back(in_slot(nullptr, to));
+    terms.push_back({false, placed(round.incoming_bytes, to.bytes())});
+    round.incoming.push_back({block.peer, to.bytes(), terms.back().offset});
+  }
+  if (turned_terms(arrays, to) > 0) is_possible_ = false;
+  round.reductions.push_back({to.data - destination_.data, std::move(terms),
+                              std::make_shared<Reduction>(make_reduction(arrays, to, divisor)),
+                              first_parcel, round.incoming.size()});
 }
 
 bool ShortExchange::run(const Execution& execution, const BoundPlan& bound, Scratch& scratch,
@@ -164,9 +203,10 @@ bool ShortExchange::run(const Execution& execution, const BoundPlan& bound, Scra
   const NamedRegion region(operation);
   execution.fence("tessera::redistribute: before reading the source");
   scratch.hand_over(execution);
-  Addresses addresses{bound.source.data, bound.destination.data,
-                      scratch.outgoing.reserve(outgoing_bytes_, MemorySpace::host),
-                      scratch.incoming.reserve(incoming_bytes_, MemorySpace::host)};
+  Addresses addresses{
+      bound.source.data, bound.destination.data,
+      scratch.outgoing.reserve(rounds_at_once_ * outgoing_bytes_, MemorySpace::host),
+      scratch.incoming.reserve(rounds_at_once_ * incoming_bytes_, MemorySpace::host)};
   Exchange exchange(group_.communicator, TraceKind::exchange, operation, group_.size());
   exchange.count_packed(packed_bytes_);
   for (auto& phase : phases_) {
@@ -177,36 +217,57 @@ bool ShortExchange::run(const Execution& execution, const BoundPlan& bound, Scra
   return true;
 }
 
+/// Rounds use two halves of the scratch memory in turn.
+ShortExchange::Addresses ShortExchange::addresses_of(const Addresses& phase,
+                                                     std::size_t round) const {
+  auto result = phase;
+  if (round % 2 == 0) return result;
+  result.packed += outgoing_bytes_;
+  result.arrived += incoming_bytes_;
+  return result;
+}
+
 void ShortExchange::run(const Execution& execution, const Addresses& addresses,
                         PreparedPhase& phase, Exchange& exchange) {
   phase.packing.begin(phase.packed_bytes, phase.choices.pack);
-  post(execution, addresses, phase, exchange);
+  const auto post = [&](std::size_t r) {
+    if (r >= phase.rounds.size()) return;
+    this->post(execution, addresses_of(addresses, r), phase.packing.stores(), phase.rounds[r],
+               exchange);
+  };
+  post(0);
   copy_own(execution, addresses, phase);
-  const auto take_some = [&] { take(execution, addresses, phase, &exchange); };
-  exchange.wait(std::ref(take_some));
-  take(execution, addresses, phase, nullptr);
+  for (std::size_t r = 0; r < phase.rounds.size(); ++r) {
+    post(r + 1);
+    auto& round = phase.rounds[r];
+    const auto here = addresses_of(addresses, r);
+    const auto take_some = [&] { take(execution, here, phase.choices, round, exchange); };
+    const auto are_complete = [&] { return is_complete(round, exchange); };
+    exchange.wait(std::ref(are_complete), std::ref(take_some));
+    take_some();
+  }
   finish_host(execution);
   phase.packing.end(phase.choices.pack);
 }
 
-void ShortExchange::post(const Execution& execution, const Addresses& addresses,
-                         PreparedPhase& phase, Exchange& exchange) {
-  auto* const received_in = phase.reductions.empty() ? addresses.destination : addresses.arrived;
-  for (auto& parcel : phase.incoming) {
+void ShortExchange::post(const Execution& execution, const Addresses& addresses, Stores stores,
+                         Round& round, Exchange& exchange) {
+  auto* const received_in = round.reductions.empty() ? addresses.destination : addresses.arrived;
+  for (auto& parcel : round.incoming) {
     auto* const to =
         parcel.packing ? addresses.arrived + parcel.packing->place : received_in + parcel.offset;
     parcel.ticket = exchange.receive(to, parcel.bytes, rank(parcel.peer));
     parcel.is_unpacked = !parcel.packing;
   }
-  for (auto& reduction : phase.reductions) reduction.is_reduced = false;
-  for (auto& parcel : phase.outgoing) {
+  for (auto& reduction : round.reductions) reduction.is_reduced = false;
+  for (auto& parcel : round.outgoing) {
     const auto* from = addresses.source + parcel.offset;
     if (parcel.packing) {
       auto* const to = addresses.packed + parcel.packing->place;
-      parcel.packing->copy.run(execution, from, to, phase.packing.stores());
+      parcel.packing->copy.run(execution, from, to, stores);
       from = to;
     }
-    exchange.send(from, parcel.bytes, rank(parcel.peer));
+    parcel.ticket = exchange.send(from, parcel.bytes, rank(parcel.peer));
   }
 }
 
@@ -221,29 +282,35 @@ void ShortExchange::copy_own(const Execution& execution, const Addresses& addres
   }
 }
 
-void ShortExchange::take(const Execution& execution, const Addresses& addresses,
-                         PreparedPhase& phase, const Exchange* exchange) {
-  const auto is_here = [&](const Parcel& parcel) {
-    return exchange == nullptr || exchange->is_complete(parcel.ticket);
+bool ShortExchange::is_complete(const Round& round, const Exchange& exchange) {
+  const auto is_complete = [&](const Parcel& parcel) {
+    return exchange.is_complete(parcel.ticket);
   };
-  for (auto& parcel : phase.incoming) {
+  return std::ranges::all_of(round.incoming, is_complete) &&
+         std::ranges::all_of(round.outgoing, is_complete);
+}
+
+void ShortExchange::take(const Execution& execution, const Addresses& addresses,
+                         StoreChoices& choices, Round& round, const Exchange& exchange) {
+  const auto is_here = [&](const Parcel& parcel) { return exchange.is_complete(parcel.ticket); };
+  for (auto& parcel : round.incoming) {
     if (parcel.is_unpacked || !is_here(parcel)) continue;
-    const TimedWrite write(parcel.bytes, phase.choices.unpack);
+    const TimedWrite write(parcel.bytes, choices.unpack);
     parcel.packing->copy.run(execution, addresses.arrived + parcel.packing->place,
                              addresses.destination + parcel.offset, write.stores());
     parcel.is_unpacked = true;
   }
-  for (auto& reduction : phase.reductions) {
+  for (auto& reduction : round.reductions) {
     const auto terms =
-        std::span(phase.incoming)
+        std::span(round.incoming)
             .subspan(reduction.first_parcel, reduction.last_parcel - reduction.first_parcel);
     if (!reduction.is_reduced && std::ranges::all_of(terms, is_here))
-      reduce(execution, addresses, phase, reduction);
+      reduce(execution, addresses, choices.reduce, reduction);
   }
 }
 
 void ShortExchange::reduce(const Execution& execution, const Addresses& addresses,
-                           PreparedPhase& phase, PreparedReduction& reduction) {
+                           StoreChoice& choice, PreparedReduction& reduction) {
   auto& loops = *reduction.loops;
   loops.destination.data = addresses.destination + reduction.to;
   for (std::size_t t = 0; t < reduction.terms.size(); ++t) {
@@ -251,7 +318,7 @@ void ShortExchange::reduce(const Execution& execution, const Addresses& addresse
     auto* const own = const_cast<std::byte*>(addresses.source);
     loops.terms[t].data = (term.is_own ? own : addresses.arrived) + term.offset;
   }
-  const TimedWrite write(product(loops.extents) * loops.element_size, phase.choices.reduce);
+  const TimedWrite write(product(loops.extents) * loops.element_size, choice);
   loops.stores = write.stores();
   run_reduction(execution, op_, destination_.type.kind, MemorySpace::host, reduction.loops);
   finish_host(execution);

@@ -176,6 +176,7 @@ TEST(Reuse, what_moves_little_in_messages_takes_the_short_way) {
     EXPECT_EQ(serves(from, to, {60, 50}), are_all_remote) << to_string(from) << to_string(to);
     EXPECT_FALSE(serves(from, to, {6000, 5000})) << to_string(from) << to_string(to);
   }
+  EXPECT_EQ(serves(Partial(), Shard(1), {401, 511}), are_all_remote) << "in several chunks";
   EXPECT_FALSE(serves(Replicate(), Shard(0), {60, 50})) << "nothing travels";
 }
 
@@ -190,7 +191,7 @@ void expect_sums(const DeviceMesh& mesh, const Extents& shape, WireOrder order) 
   for (std::size_t i = 0; i < mine.extent(0); ++i)
     for (std::size_t j = 0; j < mine.extent(1); ++j)
       mine(i, j) = (mesh.rank() + 1) * static_cast<double>(1000 * i + j);
-  for (const Placement to : {Shard(0), Shard(1)}) {
+  for (const Placement to : {Placement(Shard(0)), Placement(Shard(1)), Placement(Replicate())}) {
     const DTensorSpec source(mesh.layout(), {Partial()}, shape);
     const DTensorSpec target(mesh.layout(), {to}, shape);
     const auto redistributor =
@@ -212,7 +213,9 @@ void expect_sums(const DeviceMesh& mesh, const Extents& shape, WireOrder order) 
 
 TEST(Reuse, executions_may_reduce_little_of_any_layout) {
   const auto mesh = mesh_of({world_size()});
-  for (const Extents& shape : {Extents{31, 22}, Extents{90, 64}, Extents{4000, 1}})
+  // Of the last ones, terms travel in several chunks.
+  for (const Extents& shape : {Extents{31, 22}, Extents{90, 64}, Extents{4000, 1},
+                               Extents{401, 511}, Extents{700, 500}, Extents{3, 90000}})
     for (const auto order : {WireOrder::last_dim_fastest, WireOrder::first_dim_fastest}) {
       expect_sums<Matrix, Matrix>(mesh, shape, order);
       expect_sums<LeftMatrix, LeftMatrix>(mesh, shape, order);

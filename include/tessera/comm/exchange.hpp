@@ -64,14 +64,15 @@ class Exchange {
   /// Whether a message is complete. Does not wait. Once it is, its ticket is void, and may be given
   /// to another one. Errors: MpiError.
   bool test(Ticket message);
-  /// The same for all posted so far: none of their tickets is valid once they are complete.
+  /// The same for all posted so far, whose tickets stay valid.
   bool test();
   /// Waits for all posted so far (spinning, then yielding). Errors: those of the call that it
   /// belongs to, see collectively(); MpiError.
   void wait();
-  /// The same; meanwhile() is called where some are complete, and others are not.
-  void wait(const std::function<void()>& meanwhile);
-  /// What the last test or wait has found, while some of those posted are not complete.
+  /// The same, or until is_enough(); meanwhile() is called where some are complete, and others are
+  /// not.
+  void wait(const std::function<bool()>& is_enough, const std::function<void()>& meanwhile);
+  /// What the last test or wait of all has found of a message that test(Ticket) was not asked for.
   bool is_complete(Ticket message) const;
   /// The ranks whose messages have not arrived, or that have not taken theirs.
   std::vector<int> awaited() const;

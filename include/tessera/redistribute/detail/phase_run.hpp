@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -54,12 +55,17 @@ struct ChunkSizes {
   std::int64_t message = std::numeric_limits<std::int64_t>::max();
   std::int64_t term =
       std::numeric_limits<std::int64_t>::max();  ///< of what is reduced, by either way
-  int messages_at_once = 1;                      ///< sent, and as many received
+  std::int64_t shortest_term = 0;  ///< terms are cut in four if chunks are no shorter then
+  int messages_at_once = 1;        ///< sent, and as many received
 
-  /// Of what travels on this lane, or in messages (-1).
-  std::int64_t of(bool reduces, int lane) const {
-    if (reduces) return term;
+  /// Of a block of `bytes` that travels on this lane, or in messages (-1).
+  std::int64_t of(bool reduces, int lane, std::int64_t bytes) const {
+    if (reduces) return of_term(bytes);
     return lane < 0 ? message : window;
+  }
+  /// Of a term of `bytes`. While one chunk of a few arrives, the one before is added from cache.
+  std::int64_t of_term(std::int64_t bytes) const {
+    return std::min(term, std::max(shortest_term, (bytes + 3) / 4));
   }
   friend bool operator==(const ChunkSizes&, const ChunkSizes&) = default;
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <tessera/comm/collectives.hpp>
@@ -17,9 +18,9 @@
 
 namespace tessera::detail {
 
-/// Executions of a plan that move little on this rank: in one step, in messages of one chunk each,
-/// between host arrays. All messages of a phase are posted at once, and how blocks are packed,
-/// unpacked and reduced is found once.
+/// Executions of a plan that move little on this rank: in one step, between host arrays. How blocks
+/// are packed, unpacked and reduced is found once. All messages of a phase are posted at once, but
+/// for terms of several chunks: those of each chunk are a round, and two rounds are under way.
 ///
 /// The messages are those of a Run, so each rank chooses for itself.
 class ShortExchange {
@@ -70,15 +71,19 @@ class ShortExchange {
     std::size_t last_parcel;   ///< behind them
     bool is_reduced = false;
   };
-  struct PreparedPhase {
-    bool reads_destination;  ///< where the phase before has left its result; else the source
+  /// Messages that are posted together.
+  struct Round {
     std::vector<Parcel> outgoing = {};  ///< first those to the next higher ranks
     std::vector<Parcel> incoming = {};
-    std::vector<OwnBlock> own = {};
     std::vector<PreparedReduction> reductions = {};
-    std::int64_t packed_bytes = 0;    ///< of messages
     std::int64_t outgoing_bytes = 0;  ///< of scratch
     std::int64_t incoming_bytes = 0;
+  };
+  struct PreparedPhase {
+    bool reads_destination;  ///< where the phase before has left its result; else the source
+    std::vector<Round> rounds = {};
+    std::vector<OwnBlock> own = {};
+    std::int64_t packed_bytes = 0;  ///< of messages
     StoreChoices choices = {};
     TimedPacking packing = {};
   };
@@ -91,34 +96,41 @@ class ShortExchange {
   };
 
   void prepare(const BoundPlan& bound);
-  void prepare_to_send(const Phase& phase, const ArrayRef& source, WireOrder order,
+  void prepare_to_send(const Phase& phase, const ArrayRef& source, WireOrder order, bool reduces,
                        PreparedPhase& prepared);
   void prepare_to_receive(const Phase& phase, const ArrayRef& source, const ArrayRef& destination,
                           WireOrder order, PreparedPhase& prepared);
   void prepare_to_reduce(const Phase& phase, const ArrayRef& source, const ArrayRef& destination,
                          const RedistributePlan& plan, PreparedPhase& prepared);
+  void prepare_to_reduce(std::span<const Block> blocks, const ArrayRef& own, const ArrayRef& to,
+                         std::int64_t divisor, Round& round);
+  static Round& round(PreparedPhase& phase, std::int64_t number);
   PreparedCopy prepared_copy(const ArrayRef& from, const ArrayRef& to);
   int rank(int peer) const { return group_.ranks[static_cast<std::size_t>(peer)]; }
+  Addresses addresses_of(const Addresses& phase, std::size_t round) const;
   void run(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
            Exchange& exchange);
-  void post(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
+  void post(const Execution& execution, const Addresses& addresses, Stores stores, Round& round,
             Exchange& exchange);
   void copy_own(const Execution& execution, const Addresses& addresses, PreparedPhase& phase);
-  /// What has arrived, all of it without an exchange.
-  void take(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
-            const Exchange* exchange);
-  void reduce(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
+  static bool is_complete(const Round& round, const Exchange& exchange);
+  /// What has arrived.
+  void take(const Execution& execution, const Addresses& addresses, StoreChoices& choices,
+            Round& round, const Exchange& exchange);
+  void reduce(const Execution& execution, const Addresses& addresses, StoreChoice& choice,
               PreparedReduction& reduction);
 
   const Group& group_;
   ArrayRef source_;  ///< as it was bound first
   ArrayRef destination_;
   ReduceOp op_;
+  ChunkSizes sizes_;
   bool is_possible_;
   std::vector<PreparedPhase> phases_;
   std::int64_t packed_bytes_ = 0;    ///< of all phases
-  std::int64_t outgoing_bytes_ = 0;  ///< of the phase that needs most scratch
+  std::int64_t outgoing_bytes_ = 0;  ///< of the round that needs most scratch
   std::int64_t incoming_bytes_ = 0;
+  std::int64_t rounds_at_once_ = 1;
   std::int64_t largest_copy_ = 0;
 };
 
