@@ -105,7 +105,8 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
       for (const auto& term : terms_of(reduction))
         if (term.lane >= 0) lanes->begin_reading(term.lane);
       {
-        const TimedWrite write(to, Stores::cached, choices_.reduce);
+        const auto bytes = to.space == MemorySpace::host ? to.bytes() : 0;
+        const TimedWrite write(bytes, choices_.reduce, reduction.stores);
         reduce(execution, reduction.op, operands_, to, reduction.divisor, write.stores());
         finish_copies(execution);
       }

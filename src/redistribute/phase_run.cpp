@@ -139,13 +139,15 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
 void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
                               const ArrayRef& source, const ArrayRef& destination) {
   const auto order = plan.options().wire_order;
+  const auto stores = stores_for(destination);
   // The caches hold nothing of so much afterwards.
-  if (stores_for(destination) == Stores::streaming) choices_.reduce = StoreChoice(1);
+  if (stores == Stores::streaming) choices_.reduce = StoreChoice(1);
   for (const auto& block : phase.receive) {
     if (block.term == 0) {
       const auto to = part_on_wire(destination, phase.destination, block.box, order);
       const Cut cut(to.extents, to.type.size, sizes_.of_term(to.bytes()));
-      reductions_.push_back({to, cut, terms_.size(), 0, plan.reduce_op(), plan.divisor(), plans_});
+      reductions_.push_back(
+          {to, cut, stores, terms_.size(), 0, plan.reduce_op(), plan.divisor(), plans_});
     }
     auto& reduction = reductions_.back();
     ++reduction.terms;

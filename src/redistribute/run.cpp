@@ -53,13 +53,10 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& com
   // Terms of all plans are awaited at once.
   const std::int64_t element = plans.front().plan.element_type().size;
   sizes.term = std::max(element, std::min(sizes.message, limit / (buffers + 1)));
-  if (fits_window(plans.front().plan.element_type(), state)) {
+  if (fits_window(plans.front().plan.element_type(), state))
     sizes.term = std::min(sizes.term, state.smallest_slot);
-    sizes.shortest_term = sizes.term;
-  } else {
-    constexpr std::int64_t shortest_term = 256 << 10;
-    sizes.shortest_term = std::min(sizes.term, shortest_term);
-  }
+  else
+    sizes.shortest_term = 256 << 10;
   return sizes;
 }
 

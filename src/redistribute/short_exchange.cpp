@@ -46,7 +46,8 @@ bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<St
   for (std::size_t p = 0; p < phases.size(); ++p)
     for (const auto* blocks : {&phases[p].send, &phases[p].receive}) {
       if (blocks->size() > static_cast<std::size_t>(sizes.messages_at_once)) return false;
-      std::int64_t under_way = 0;
+      std::int64_t round = 0;
+      bool is_cut = false;
       for (const auto& block : *blocks) {
         const auto bytes = block.box.size() * type.size;
         sum += bytes;
@@ -55,9 +56,10 @@ bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<St
         const auto chunk = sizes.of(is_term, -1, bytes);
         const int most_chunks = is_term ? 4 : 1;
         if (peers.lane(block.peer) >= 0 || bytes > most_chunks * chunk) return false;
-        under_way += std::min(bytes, 2 * chunk);
+        round += std::min(bytes, chunk);
+        is_cut = is_cut || bytes > chunk;
       }
-      if (under_way > sizes.messages_at_once * sizes.message) return false;
+      if ((is_cut ? 2 : 1) * round > sizes.messages_at_once * sizes.message) return false;
     }
   return sum <= most_bytes_in_all;
 }
@@ -93,11 +95,13 @@ void ShortExchange::prepare(const BoundPlan& bound) {
     else
       prepare_to_receive(phase, source, result, order, prepared);
     packed_bytes_ += prepared.packed_bytes;
-    if (prepared.rounds.size() > 1) rounds_at_once_ = 2;
     for (const auto& round : prepared.rounds) {
-      outgoing_bytes_ = std::max(outgoing_bytes_, round.outgoing_bytes);
-      incoming_bytes_ = std::max(incoming_bytes_, round.incoming_bytes);
+      prepared.outgoing_bytes = std::max(prepared.outgoing_bytes, round.outgoing_bytes);
+      prepared.incoming_bytes = std::max(prepared.incoming_bytes, round.incoming_bytes);
     }
+    const int at_once = prepared.rounds.size() > 1 ? 2 : 1;
+    outgoing_bytes_ = std::max(outgoing_bytes_, at_once * prepared.outgoing_bytes);
+    incoming_bytes_ = std::max(incoming_bytes_, at_once * prepared.incoming_bytes);
     source = result;
     number = number.next(bound.steps);
   }
@@ -167,7 +171,9 @@ void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source
   for (std::size_t first = 0; first < phase.receive.size(); first += terms) {
     const auto blocks = std::span(phase.receive).subspan(first, terms);
     const auto whole = part_on_wire(destination, phase.destination, blocks.front().box, order);
-    const auto own = part_on_wire(source, phase.source, blocks.front().box, order);
+    const bool has_own = std::ranges::find(blocks, group_.position, &Block::peer) != blocks.end();
+    const auto own =
+        has_own ? part_on_wire(source, phase.source, blocks.front().box, order) : whole;
     const auto cut = cut_of_term(whole, sizes_);
     for (std::int64_t c = 0; c < cut.chunks(); ++c)
       prepare_to_reduce(blocks, chunk_of(own, cut, c), chunk_of(whole, cut, c), plan.divisor(),
@@ -175,7 +181,7 @@ void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source
   }
 }
 
-/// `own`: what this rank has of it; only if it is one of the terms.
+/// `own`: what this rank has of it, if that is one of the terms.
 void ShortExchange::prepare_to_reduce(std::span<const Block> blocks, const ArrayRef& own,
                                       const ArrayRef& to, std::int64_t divisor, Round& round) {
   std::vector<ArrayRef> arrays;
@@ -203,10 +209,9 @@ bool ShortExchange::run(const Execution& execution, const BoundPlan& bound, Scra
   const NamedRegion region(operation);
   execution.fence("tessera::redistribute: before reading the source");
   scratch.hand_over(execution);
-  Addresses addresses{
-      bound.source.data, bound.destination.data,
-      scratch.outgoing.reserve(rounds_at_once_ * outgoing_bytes_, MemorySpace::host),
-      scratch.incoming.reserve(rounds_at_once_ * incoming_bytes_, MemorySpace::host)};
+  Addresses addresses{bound.source.data, bound.destination.data,
+                      scratch.outgoing.reserve(outgoing_bytes_, MemorySpace::host),
+                      scratch.incoming.reserve(incoming_bytes_, MemorySpace::host)};
   Exchange exchange(group_.communicator, TraceKind::exchange, operation, group_.size());
   exchange.count_packed(packed_bytes_);
   for (auto& phase : phases_) {
@@ -218,12 +223,12 @@ bool ShortExchange::run(const Execution& execution, const BoundPlan& bound, Scra
 }
 
 /// Rounds use two halves of the scratch memory in turn.
-ShortExchange::Addresses ShortExchange::addresses_of(const Addresses& phase,
-                                                     std::size_t round) const {
-  auto result = phase;
-  if (round % 2 == 0) return result;
-  result.packed += outgoing_bytes_;
-  result.arrived += incoming_bytes_;
+ShortExchange::Addresses ShortExchange::of_round(std::size_t number, const PreparedPhase& phase,
+                                                 const Addresses& addresses) {
+  auto result = addresses;
+  if (number % 2 == 0) return result;
+  result.packed += phase.outgoing_bytes;
+  result.arrived += phase.incoming_bytes;
   return result;
 }
 
@@ -232,7 +237,7 @@ void ShortExchange::run(const Execution& execution, const Addresses& addresses,
   phase.packing.begin(phase.packed_bytes, phase.choices.pack);
   const auto post = [&](std::size_t r) {
     if (r >= phase.rounds.size()) return;
-    this->post(execution, addresses_of(addresses, r), phase.packing.stores(), phase.rounds[r],
+    this->post(execution, of_round(r, phase, addresses), phase.packing.stores(), phase.rounds[r],
                exchange);
   };
   post(0);
@@ -240,7 +245,7 @@ void ShortExchange::run(const Execution& execution, const Addresses& addresses,
   for (std::size_t r = 0; r < phase.rounds.size(); ++r) {
     post(r + 1);
     auto& round = phase.rounds[r];
-    const auto here = addresses_of(addresses, r);
+    const auto here = of_round(r, phase, addresses);
     const auto take_some = [&] { take(execution, here, phase.choices, round, exchange); };
     const auto are_complete = [&] { return is_complete(round, exchange); };
     exchange.wait(std::ref(are_complete), std::ref(take_some));

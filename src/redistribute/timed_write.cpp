@@ -31,14 +31,14 @@ TimedWrite::TimedWrite(const ArrayRef& part, Stores usual, StoreChoice& choice)
   if (usual == Stores::cached && part.space == MemorySpace::host) choose();
 }
 
-TimedWrite::TimedWrite(std::int64_t bytes, StoreChoice& choice)
-    : choice_(choice), bytes_(bytes), stores_(Stores::cached) {
+TimedWrite::TimedWrite(std::int64_t bytes, StoreChoice& choice, Stores if_few)
+    : choice_(choice), bytes_(bytes), stores_(if_few) {
   choose();
 }
 
 void TimedWrite::choose() {
   if (bytes_ < least_bytes) return;
-  if (choice_.next().streams) stores_ = Stores::streaming;
+  stores_ = choice_.next().streams ? Stores::streaming : Stores::cached;
   since_ = seconds();
 }
 

@@ -138,7 +138,7 @@ TEST(Reuse, executions_may_reduce_little_on_one_rank_and_much_on_another) {
   const int n = world_size();
   if (n == 1) GTEST_SKIP() << "needs 2 ranks";
   const auto mesh = mesh_of({n});
-  // Messages of just less than 1 MiB: from 4 ranks on, the first rank alone has less than 4 MiB.
+  // Terms of just less than 1 MiB: from 4 ranks on, the first rank alone has less than 4 MiB.
   const Extents shape{200 * (n - 1) + 2, 200 * (n - 1) + 50};
   const auto ones = full<Matrix>(mesh, {Replicate()}, shape, 1.0).to_local();
   const auto terms = from_local(ones, mesh, {Partial()}, {.shape = shape});

@@ -81,9 +81,14 @@ class Simulation {
     const auto ranks = pieces_.size();
     auto results = destinations_;
     std::vector<detail::PhaseRun> phases(ranks);
-    detail::ChunkSizes sizes{nodes_.slot_bytes, plan_.message_bytes(), plan_.message_bytes(),
-                             plan_.messages_at_once()};
-    if (nodes_.slot_bytes > 0) sizes.term = std::min(sizes.term, nodes_.slot_bytes);
+    const auto message = plan_.message_bytes();
+    const bool has_window = nodes_.slot_bytes > 0;
+    detail::ChunkSizes sizes{.window = nodes_.slot_bytes,
+                             .message = message,
+                             .term = has_window ? std::min(message, nodes_.slot_bytes) : message,
+                             .messages_at_once = plan_.messages_at_once()};
+    // Much shorter than those of tensors that are not simulated.
+    sizes.shortest_term = has_window ? sizes.term : (sizes.term + 3) / 4;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const detail::BoundPlan bound{plan_, steps_[rank], pieces_[rank], destinations_[rank]};
       auto& buffer = scratch[rank].intermediate[number.buffer()];

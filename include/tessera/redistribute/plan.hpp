@@ -80,10 +80,12 @@ class RedistributePlan {
   /// That number: 1 unless an avg is reduced.
   std::int64_t divisor() const;
 
-  /// Most bytes of one message. Longer blocks are cut: one chunk travels while the next is packed,
-  /// and all that are under way at once respect RedistributeOptions::extra_memory.
+  /// Most bytes of one message. Longer blocks, and terms of reductions that are 512 KiB or longer,
+  /// are cut: one chunk travels while the next is packed, and all that are under way at once respect
+  /// RedistributeOptions::extra_memory.
   std::int64_t message_bytes() const;
-  /// Messages that a rank sends at once, at most; it receives as many, and terms besides.
+  /// Messages of this length that a rank sends at once, at most; it receives as many, and terms
+  /// besides. Of shorter ones there may be more.
   int messages_at_once() const;
   /// Messages that a rank may have memory for, and the limit for all of it.
   std::int64_t message_buffers() const;

@@ -55,8 +55,9 @@ struct ChunkSizes {
   std::int64_t message = std::numeric_limits<std::int64_t>::max();
   std::int64_t term =
       std::numeric_limits<std::int64_t>::max();  ///< of what is reduced, by either way
-  std::int64_t shortest_term = 0;  ///< terms are cut in four if chunks are no shorter then
-  int messages_at_once = 1;        ///< sent, and as many received
+  std::int64_t shortest_term =
+      std::numeric_limits<std::int64_t>::max();  ///< what is cut in about four, to chunks like this
+  int messages_at_once = 1;                      ///< sent, and as many received
 
   /// Of a block of `bytes` that travels on this lane, or in messages (-1).
   std::int64_t of(bool reduces, int lane, std::int64_t bytes) const {
@@ -65,6 +66,7 @@ struct ChunkSizes {
   }
   /// Of a term of `bytes`. While one chunk of a few arrives, the one before is added from cache.
   std::int64_t of_term(std::int64_t bytes) const {
+    if (bytes / 2 < shortest_term) return term;
     return std::min(term, std::max(shortest_term, (bytes + 3) / 4));
   }
   friend bool operator==(const ChunkSizes&, const ChunkSizes&) = default;
@@ -170,6 +172,7 @@ class PhaseRun {
   struct Reduction {
     ArrayRef destination;
     Cut cut;
+    Stores stores;  ///< of chunks that are too short to be timed
     std::size_t first_term;
     std::size_t terms;
     ReduceOp op;

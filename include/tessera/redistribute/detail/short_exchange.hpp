@@ -83,7 +83,9 @@ class ShortExchange {
     bool reads_destination;  ///< where the phase before has left its result; else the source
     std::vector<Round> rounds = {};
     std::vector<OwnBlock> own = {};
-    std::int64_t packed_bytes = 0;  ///< of messages
+    std::int64_t packed_bytes = 0;    ///< of messages
+    std::int64_t outgoing_bytes = 0;  ///< of scratch, of the round that needs most
+    std::int64_t incoming_bytes = 0;
     StoreChoices choices = {};
     TimedPacking packing = {};
   };
@@ -107,7 +109,8 @@ class ShortExchange {
   static Round& round(PreparedPhase& phase, std::int64_t number);
   PreparedCopy prepared_copy(const ArrayRef& from, const ArrayRef& to);
   int rank(int peer) const { return group_.ranks[static_cast<std::size_t>(peer)]; }
-  Addresses addresses_of(const Addresses& phase, std::size_t round) const;
+  static Addresses of_round(std::size_t number, const PreparedPhase& phase,
+                            const Addresses& addresses);
   void run(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
            Exchange& exchange);
   void post(const Execution& execution, const Addresses& addresses, Stores stores, Round& round,
@@ -128,9 +131,8 @@ class ShortExchange {
   bool is_possible_;
   std::vector<PreparedPhase> phases_;
   std::int64_t packed_bytes_ = 0;    ///< of all phases
-  std::int64_t outgoing_bytes_ = 0;  ///< of the round that needs most scratch
+  std::int64_t outgoing_bytes_ = 0;  ///< of the phase that needs most scratch
   std::int64_t incoming_bytes_ = 0;
-  std::int64_t rounds_at_once_ = 1;
   std::int64_t largest_copy_ = 0;
 };
 

@@ -42,8 +42,8 @@ class TimedWrite {
   /// `usual`: for parts that are too small for a choice, and where it is not cached. Only parts on
   /// the host are chosen for.
   TimedWrite(const ArrayRef& part, Stores usual, StoreChoice& choice);
-  /// The same for bytes on the host that are usually cached.
-  TimedWrite(std::int64_t bytes, StoreChoice& choice);
+  /// The same for bytes on the host. `if_few`: where they are too few for a choice.
+  TimedWrite(std::int64_t bytes, StoreChoice& choice, Stores if_few = Stores::cached);
   /// Tells the choice what it took.
   ~TimedWrite();
   TimedWrite(const TimedWrite&) = delete;
