@@ -21,11 +21,6 @@ bool reduces(const std::vector<Step>& steps, std::size_t phase) {
   return steps.front().kind == StepKind::reduce && phase == 0;
 }
 
-/// Terms of one reduction are cut alike, and so are those that are sent to it.
-Cut cut_of_term(const ArrayRef& term, const ChunkSizes& sizes) {
-  return Cut(term.extents, term.type.size, sizes.of_term(term.bytes()));
-}
-
 /// Where `bytes` lie after what ends at `end`, which moves on.
 std::ptrdiff_t placed(std::int64_t& end, std::int64_t bytes) {
   return std::exchange(end, end + aligned_bytes(bytes));
@@ -124,8 +119,7 @@ void ShortExchange::prepare_to_send(const Phase& phase, const ArrayRef& source, 
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
   for (const auto& block : phase.send) {
     const auto whole = part_on_wire(source, phase.source, block.box, order);
-    const auto cut =
-        reduces ? cut_of_term(whole, sizes_) : Cut(whole.extents, whole.type.size, whole.bytes());
+    const Cut cut(whole.extents, whole.type.size, sizes_.of(reduces, -1, whole.bytes()));
     for (std::int64_t c = 0; c < cut.chunks(); ++c) {
       auto& round = this->round(prepared, c);
       const auto from = chunk_of(whole, cut, c);
@@ -174,7 +168,7 @@ void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source
     const bool has_own = std::ranges::find(blocks, group_.position, &Block::peer) != blocks.end();
     const auto own =
         has_own ? part_on_wire(source, phase.source, blocks.front().box, order) : whole;
-    const auto cut = cut_of_term(whole, sizes_);
+    const Cut cut(whole.extents, whole.type.size, sizes_.of_term(whole.bytes()));
     for (std::int64_t c = 0; c < cut.chunks(); ++c)
       prepare_to_reduce(blocks, chunk_of(own, cut, c), chunk_of(whole, cut, c), plan.divisor(),
                         round(prepared, c));

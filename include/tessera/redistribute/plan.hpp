@@ -80,9 +80,9 @@ class RedistributePlan {
   /// That number: 1 unless an avg is reduced.
   std::int64_t divisor() const;
 
-  /// Most bytes of one message. Longer blocks, and terms of reductions that are 512 KiB or longer,
-  /// are cut: one chunk travels while the next is packed, and all that are under way at once respect
-  /// RedistributeOptions::extra_memory.
+  /// Most bytes of one message. Longer blocks are cut, and so are, where no ranks share a window,
+  /// terms of reductions from 512 KiB on: one chunk travels while the next is packed, and all that
+  /// are under way at once respect RedistributeOptions::extra_memory.
   std::int64_t message_bytes() const;
   /// Messages of this length that a rank sends at once, at most; it receives as many, and terms
   /// besides. Of shorter ones there may be more.
