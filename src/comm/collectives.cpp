@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/detail/state.hpp>
@@ -10,6 +11,7 @@ namespace tessera {
 namespace {
 
 using Offsets = std::vector<std::int64_t>;
+using Bytes = std::vector<std::byte>;
 
 Exchange start(const Group& group, TraceKind kind, const char* operation) {
   return {group.communicator, kind, operation, group.size()};
@@ -35,40 +37,43 @@ void bruck(Exchange& exchange, const Group& group, std::byte* blocks, const Offs
   }
 }
 
-std::vector<std::byte> gather_equal(Exchange& exchange, const Group& group,
-                                    std::span<const std::byte> mine) {
+// What messages read and write belongs to who has the exchange, which it outlives when an exception
+// passes: `blocks`, in order of rank in the end.
+
+void gather_equal(Exchange& exchange, const Group& group, std::span<const std::byte> mine,
+                  Bytes& blocks) {
   const auto n = static_cast<std::size_t>(group.size());
-  std::vector<std::byte> blocks(n * mine.size());
+  blocks.resize(n * mine.size());
   std::ranges::copy(mine, blocks.begin());
   Offsets offsets(n + 1);
   for (std::size_t i = 0; i <= n; ++i) offsets[i] = static_cast<std::int64_t>(i * mine.size());
   bruck(exchange, group, blocks.data(), offsets);
   const auto first = (n - static_cast<std::size_t>(group.position)) % n * mine.size();
   std::rotate(blocks.begin(), blocks.begin() + static_cast<std::ptrdiff_t>(first), blocks.end());
-  return blocks;
 }
 
-std::vector<std::int64_t> gather_sizes(Exchange& exchange, const Group& group, std::size_t mine) {
+std::vector<std::int64_t> gather_sizes(Exchange& exchange, const Group& group, std::size_t mine,
+                                       Bytes& blocks) {
   const auto size = static_cast<std::int64_t>(mine);
-  const auto bytes = gather_equal(exchange, group, std::as_bytes(std::span(&size, 1)));
+  gather_equal(exchange, group, std::as_bytes(std::span(&size, 1)), blocks);
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(group.size()));
-  std::memcpy(sizes.data(), bytes.data(), bytes.size());
+  std::memcpy(sizes.data(), blocks.data(), blocks.size());
   return sizes;
 }
 
-std::vector<std::vector<std::byte>> gather_unequal(Exchange& exchange, const Group& group,
-                                                   std::span<const std::byte> mine) {
-  const auto sizes = gather_sizes(exchange, group, mine.size());
+std::vector<Bytes> gather_unequal(Exchange& exchange, const Group& group,
+                                  std::span<const std::byte> mine, Bytes& blocks) {
+  const auto sizes = gather_sizes(exchange, group, mine.size(), blocks);
   const auto n = sizes.size();
   const auto position_of = [&](std::size_t i) {
     return (static_cast<std::size_t>(group.position) + i) % n;
   };
   Offsets offsets{0};
   for (std::size_t i = 0; i < n; ++i) offsets.push_back(offsets[i] + sizes[position_of(i)]);
-  std::vector<std::byte> blocks(static_cast<std::size_t>(offsets.back()));
+  blocks.resize(static_cast<std::size_t>(offsets.back()));
   std::ranges::copy(mine, blocks.begin());
   bruck(exchange, group, blocks.data(), offsets);
-  std::vector<std::vector<std::byte>> result(n);
+  std::vector<Bytes> result(n);
   for (std::size_t i = 0; i < n; ++i)
     result[position_of(i)].assign(blocks.begin() + offsets[i], blocks.begin() + offsets[i + 1]);
   return result;
@@ -90,11 +95,13 @@ void binomial(Exchange& exchange, const Group& group, std::span<std::byte> data,
     if (distance + bit < n) exchange.send(data.data(), bytes, rank_at_distance(group, bit));
 }
 
-void dissemination(Exchange& exchange, const Group& group) {
-  std::byte sent{}, received{};
+/// A byte to send and one to receive.
+using Tokens = std::array<std::byte, 2>;
+
+void dissemination(Exchange& exchange, const Group& group, Tokens& tokens) {
   for (int distance = 1; distance < group.size(); distance *= 2) {
-    exchange.receive(&received, 1, rank_at_distance(group, -distance));
-    exchange.send(&sent, 1, rank_at_distance(group, distance));
+    exchange.receive(&tokens[1], 1, rank_at_distance(group, -distance));
+    exchange.send(&tokens[0], 1, rank_at_distance(group, distance));
     exchange.wait();
   }
 }
@@ -109,18 +116,20 @@ Group all_ranks(const Communicator& communicator) {
 std::vector<std::byte> all_gather(const Group& group, std::span<const std::byte> mine,
                                   TraceKind kind, const char* operation) {
   if (group.size() == 1) return {mine.begin(), mine.end()};
+  Bytes blocks;
   auto exchange = start(group, kind, operation);
-  auto result = gather_equal(exchange, group, mine);
+  gather_equal(exchange, group, mine, blocks);
   exchange.finish();
-  return result;
+  return blocks;
 }
 
 std::vector<std::vector<std::byte>> all_gather_v(const Group& group,
                                                  std::span<const std::byte> mine, TraceKind kind,
                                                  const char* operation) {
   if (group.size() == 1) return {{mine.begin(), mine.end()}};
+  Bytes blocks;
   auto exchange = start(group, kind, operation);
-  auto result = gather_unequal(exchange, group, mine);
+  auto result = gather_unequal(exchange, group, mine, blocks);
   exchange.finish();
   return result;
 }
@@ -135,8 +144,9 @@ void broadcast(const Group& group, std::span<std::byte> data, int root, TraceKin
 
 void barrier(const Group& group, TraceKind kind, const char* operation) {
   if (group.size() == 1) return;
+  Tokens tokens{};
   auto exchange = start(group, kind, operation);
-  dissemination(exchange, group);
+  dissemination(exchange, group, tokens);
   exchange.finish();
 }
 

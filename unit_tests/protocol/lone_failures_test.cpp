@@ -196,6 +196,23 @@ void dawdle(Generator& own) {
     for (int i = 0; i < 10; ++i) detail::Control::poll_all();
 }
 
+TEST(LoneFailures, long_messages_keep_their_memory_until_they_are_taken) {
+  const auto mesh = mesh_of({world_size()});
+  const std::vector<std::byte> mine(std::size_t{1} << 20);
+  for (int thrower = 0; thrower < mesh.size(); ++thrower) {
+    const auto error = message_of<InvalidArgument>([&] {
+      collectively(mesh.calls(), "long", [&](Operation& call) {
+        call.agree(3, [] { return std::string("long"); });
+        throw_if(mesh.rank() == thrower, thrower);
+        all_gather(mesh.group(), mine, TraceKind::metadata, "test");
+      });
+    });
+
+    EXPECT_THAT(error, HasSubstr(words(thrower)));
+    EXPECT_EQ(exchanged(mesh, thrower), "");
+  }
+}
+
 TEST(LoneFailures, ranks_meet_again_after_one_has_left_out_calls_or_made_more) {
   const int n = world_size();
   if (n == 1) GTEST_SKIP() << "needs 2 ranks";
