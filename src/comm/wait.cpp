@@ -25,7 +25,7 @@ Watch::Watch(Control& control)
 
 void Watch::come_back() {
   const double away = seconds() - last_look_;
-  if (start_ != 0 && away > control_.options.patience) start_ += away;
+  if (start_ != 0) start_ += std::max(0.0, away - control_.options.patience);
 }
 
 Watch::Action Watch::next_action() {

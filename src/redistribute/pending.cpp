@@ -43,6 +43,12 @@ void PendingCall::begin(std::optional<Work> work) {
 
 namespace {
 
+/// Moves on what is pending, also on other communicators.
+void advance_all() {
+  if (!comm::is_usable()) return;
+  for (auto* control : live_controls()) control->advance_detached();
+}
+
 /// Kernels cannot unpack after Kokkos' end: what is pending then is completed before.
 void complete_at_finalize() {
   static const bool is_registered = [] {
@@ -107,10 +113,10 @@ bool PendingCall::advance() noexcept {
 }
 
 bool PendingCall::test() {
+  advance_all();
   if (operation_) {
     auto& control = *mesh_.communicator().state().control;
     control.catch_up(seconds());
-    control.advance_detached();
     if (!watch_) watch_.emplace(control);
     watch_->come_back();
     go_on_as_this_call(false, [&] { run_->look(*watch_); });
@@ -121,10 +127,9 @@ bool PendingCall::test() {
 
 void PendingCall::wait() {
   if (error_) std::rethrow_exception(error_);
-  if (!operation_) return;
-  mesh_.communicator().state();
+  if (operation_) mesh_.communicator().state();
   // Those that were started before come first.
-  for (auto* control : live_controls()) control->advance_detached();
+  advance_all();
   if (!operation_) return;
   operation_->attach();
   try {

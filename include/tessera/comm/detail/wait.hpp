@@ -43,7 +43,8 @@ class Watch {
     start_ = 0;
     backoff_.restart();
   }
-  /// The caller has done something else since the last look: that was no waiting.
+  /// The caller has done something else since the last look: only the patience counts as waiting, so
+  /// that whoever looks rarely gives up late, but does.
   void come_back();
 
  private:
