@@ -32,13 +32,18 @@ void require_kinds(const std::vector<Leaf>& leaves, const std::vector<InPlacemen
 }
 
 void require_mesh(const std::vector<Leaf>& leaves, const DeviceMesh& mesh) {
-  for (std::size_t i = 0; i < leaves.size(); ++i)
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    require(leaves[i].kind != LeafKind::dtensor || !leaves[i].mesh.is_null(), [&] {
+      return fmt::format("local_map: expected a tensor on a mesh as argument {}, got a null handle",
+                         i);
+    });
     require<MeshMismatch>(leaves[i].kind != LeafKind::dtensor || leaves[i].mesh == mesh, [&] {
       return fmt::format(
           "local_map: expected all DTensors on mesh {}, got argument {} on mesh {} (or other "
           "ranks)",
           to_string(mesh), i, to_string(leaves[i].mesh));
     });
+  }
 }
 
 void require_placements(Leaf& leaf, std::size_t argument, const Placements& asked,
@@ -96,16 +101,17 @@ void check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const Devic
 std::string LocalMapCall::operator()() const {
   std::vector<std::string> tensors;
   for (const auto& leaf : leaves)
-    if (leaf.kind == LeafKind::dtensor) tensors.push_back(to_string(leaf.spec));
-  return fmt::format("local_map of {} arguments, {} DTensors: {}", leaves.size(), tensors.size(),
-                     fmt::join(tensors, ", "));
+    if (leaf.kind == LeafKind::dtensor)
+      tensors.push_back(fmt::format("{} {}", to_string(leaf.type), to_string(leaf.spec)));
+  return fmt::format("local_map of {} arguments, {} DTensors: {}; outputs: {}", leaves.size(),
+                     tensors.size(), fmt::join(tensors, ", "), outputs.words);
 }
 
 std::uint64_t LocalMapCall::hash() const {
-  std::uint64_t hash = leaves.size();
+  std::uint64_t hash = hash_combine(outputs.hash, leaves.size());
   for (const auto& leaf : leaves)
     hash = leaf.kind == LeafKind::dtensor
-               ? hash_combine(hash, leaf.spec.hash())
+               ? hash_combine(hash_combine(hash, leaf.spec.hash()), leaf.type)
                : hash_combine(hash, static_cast<std::uint64_t>(leaf.kind));
   return hash;
 }

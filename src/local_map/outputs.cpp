@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <tessera/error/error.hpp>
+#include <tessera/extents/hash.hpp>
 #include <tessera/local_map/detail/inputs.hpp>
 #include <tessera/tensor/from_local.hpp>
 
@@ -70,10 +71,38 @@ std::vector<DTensorSpec> inferred_specs(const DeviceMesh& mesh,
     shapes.push_back(output.local_shape);
   }
   if (placements.empty()) return {};
-  return infer_specs(mesh, placements, shapes);
+  return infer_specs(mesh, placements, shapes, "local_map");
+}
+
+std::string to_string(const OutPlacement& placement) {
+  switch (placement.rule()) {
+    case OutPlacement::Rule::even:
+      return fmt::format("even({})", tessera::to_string(placement.placements()));
+    case OutPlacement::Rule::like_input:
+      return fmt::format("like_input({})", placement.input());
+    case OutPlacement::Rule::shaped:
+      return fmt::format("shaped({}, {})", tessera::to_string(placement.placements()),
+                         tessera::to_string(placement.shape()));
+    case OutPlacement::Rule::placements:
+      break;
+  }
+  return tessera::to_string(placement.placements());
 }
 
 }  // namespace
+
+void Outputs::add(const OutPlacement& placement) {
+  hash = hash_combine(hash, static_cast<std::uint64_t>(placement.rule()) + 1);
+  hash = hash_combine(hash, placement.placements().hash());
+  hash = hash_combine(hash, static_cast<std::uint64_t>(placement.input()));
+  hash = hash_range(hash, placement.shape());
+  words += (words.empty() ? "" : "; ") + to_string(placement);
+}
+
+void Outputs::add(None) {
+  hash = hash_combine(hash, 0);
+  words += words.empty() ? "none" : "; none";
+}
 
 DTensorSpec absent_spec(const DeviceMesh& mesh, const Output& output,
                         const std::vector<Leaf>& leaves) {

@@ -51,6 +51,16 @@ std::vector<Case> local_map_cases() {
                                                                                     other);
        },
        Reach::all, 2},
+      {"tensor_without_a_mesh", invalid_argument, "as argument 1, got a null handle",
+       [](const Given& s) {
+         local_map([](const Matrix& m, const Matrix&) { return m; }, like_input(0))(
+             s.tensor, DTensor<Matrix>());
+       }},
+      {"no_tensor_with_a_mesh", invalid_argument, "as argument 0, got a null handle",
+       [](const Given&) {
+         local_map([](const Matrix& m) { return m.size(); }, none)(DTensor<Matrix>());
+       },
+       Reach::this_rank},
       {"output_like_an_argument_that_is_not_there", invalid_argument, "expected like_input of a",
        [](const Given& s) { local_map(same, like_input(7))(s.tensor); }, Reach::cold},
       {"output_shaped_otherwise", invalid_argument, "local_map: expected a local View of shape (",
@@ -58,7 +68,7 @@ std::vector<Case> local_map_cases() {
          local_map(same, shaped({Shard(0)}, {64, 24}))(s.tensor);
        },
        Reach::cold},
-      {"output_that_is_no_grid", invalid_argument, "from_local: expected the same extent",
+      {"output_that_is_no_grid", invalid_argument, "local_map: expected the same extent",
        [](const Given& s) {
          const int columns = 3 + s.mesh.rank();
          const auto make = [columns] {

@@ -53,7 +53,8 @@ inline constexpr bool is_range_v<std::vector<T, Allocator>> = true;
 template <class T>
 void add_leaves(std::vector<Leaf>& leaves, const T& argument) {
   if constexpr (is_dtensor_v<T>) {
-    leaves.push_back({LeafKind::dtensor, argument.device_mesh(), argument.spec()});
+    leaves.push_back({LeafKind::dtensor, argument.device_mesh(), argument.spec(),
+                      element_type<typename T::view_type::value_type>()});
   } else if constexpr (Kokkos::is_view_v<T>) {
     leaves.push_back({LeafKind::view});
   } else if constexpr (!is_flattened_v<T>) {

@@ -20,6 +20,7 @@ struct Leaf {
   LeafKind kind = LeafKind::other;
   DeviceMesh mesh = {};
   DTensorSpec spec = {};  ///< of a DTensor; after check_inputs, as func sees it
+  ElementType type = {};  ///< of a DTensor
 };
 
 /// The mesh of a call: the one asked for, else that of the first DTensor, else null.
@@ -32,9 +33,19 @@ DeviceMesh mesh_of_call(const std::vector<Leaf>& leaves, const DeviceMesh& asked
 void check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const DeviceMesh& mesh,
                   bool redistribute_inputs);
 
-/// The arguments of a call as func sees them, in words.
+/// The output placements of a local_map, as the ranks compare them.
+struct Outputs {
+  std::uint64_t hash = 0;
+  std::string words = {};
+
+  void add(const OutPlacement& placement);
+  void add(None);
+};
+
+/// The arguments of a call as func sees them, and its outputs.
 struct LocalMapCall {
   const std::vector<Leaf>& leaves;
+  const Outputs& outputs;
 
   std::string operator()() const;
   std::uint64_t hash() const;

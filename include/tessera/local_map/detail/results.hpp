@@ -61,6 +61,19 @@ typename Wrapped<Value, Placement>::type absent(const Placement& placement, cons
   }
 }
 
+template <class Out>
+Outputs outputs_of(const Out& out) {
+  Outputs outputs;
+  outputs.add(out);
+  return outputs;
+}
+template <class... Outs>
+Outputs outputs_of(const std::tuple<Outs...>& outs) {
+  Outputs outputs;
+  std::apply([&](const auto&... out) { (outputs.add(out), ...); }, outs);
+  return outputs;
+}
+
 /// The outputs of one call; Result is what func returns, Out the placement, or the tuple of them,
 /// for it.
 template <class Result, class Out>
