@@ -231,6 +231,10 @@ const std::vector<int>& RedistributePlan::ranks() const {
 }
 
 std::vector<Step> RedistributePlan::steps(int mesh_rank) const {
+  require(0 <= mesh_rank && mesh_rank < std::ssize(ranks()), [&] {
+    return fmt::format("RedistributePlan::steps: expected a rank from 0 to {}, got {}",
+                       std::ssize(ranks()) - 1, mesh_rank);
+  });
   const RankView rank(*data_, mesh_rank);
   std::vector<Step> result;
   for (const auto& planned : data_->steps) {

@@ -134,10 +134,14 @@ std::vector<std::vector<Hop>> other_ways(const Hop& hop, const RedistributeOptio
   return ways;
 }
 
-/// What lies between source and target respects the limit, as messages do besides.
+/// What lies between source and target respects the limit, as messages do besides. What the last
+/// hop leaves where it is lies in the target.
 bool fits(std::span<const Hop> way, ElementType type, double limit) {
+  const auto& last = way.back();
+  const bool is_last_in_target = keeps_own({.from = last.to, .to = last.from});
   double bytes = 0;
-  for (const auto& hop : way.first(way.size() - 1)) bytes += largest_piece_bytes(hop.to, type);
+  for (const auto& hop : way.first(way.size() - (is_last_in_target ? 2 : 1)))
+    bytes += largest_piece_bytes(hop.to, type);
   return bytes <= limit;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -32,7 +33,8 @@ std::size_t part_of(const MeshLayout& layout, const std::vector<int>& mesh_dims,
 
 /// Sizes of the parts of one tensor dim, in split order.
 std::vector<std::int64_t> part_sizes(const MeshLayout& layout, const std::vector<int>& mesh_dims,
-                                     const std::vector<Extents>& local_shapes, std::size_t dim) {
+                                     const std::vector<Extents>& local_shapes, std::size_t dim,
+                                     const char* function) {
   std::size_t parts = 1;
   for (const int d : mesh_dims)
     parts *= static_cast<std::size_t>(layout.shape()[static_cast<std::size_t>(d)]);
@@ -49,9 +51,8 @@ std::vector<std::int64_t> part_sizes(const MeshLayout& layout, const std::vector
     if (product(shape) == 0) continue;
     require(first[part] < 0 || sizes[part] == shape[dim], [&] {
       return fmt::format(
-          "from_local: expected the same extent of tensor dim {} on mesh ranks {} and {}, got {} "
-          "and {}",
-          dim, first[part], rank, sizes[part], shape[dim]);
+          "{}: expected the same extent of tensor dim {} on mesh ranks {} and {}, got {} and {}",
+          function, dim, first[part], rank, sizes[part], shape[dim]);
     });
     sizes[part] = shape[dim];
     if (first[part] < 0) first[part] = rank;
@@ -61,14 +62,15 @@ std::vector<std::int64_t> part_sizes(const MeshLayout& layout, const std::vector
 }
 
 /// A rank without elements has none by the spec either.
-void require_no_holes(const DTensorSpec& spec, const std::vector<Extents>& local_shapes) {
+void require_no_holes(const DTensorSpec& spec, const std::vector<Extents>& local_shapes,
+                      const char* function) {
   for (int rank = 0; rank < spec.layout().size(); ++rank) {
     const auto& shape = local_shapes[static_cast<std::size_t>(rank)];
     const auto expected = spec.local_shape(rank);
     require((product(shape) == 0) == (product(expected) == 0), [&] {
       return fmt::format(
-          "from_local: expected a local View of shape {} on mesh rank {}, the piece of {}, got {}",
-          to_string(expected), rank, to_string(spec), to_string(shape));
+          "{}: expected a local View of shape {} on mesh rank {}, the piece of {}, got {}",
+          function, to_string(expected), rank, to_string(spec), to_string(shape));
     });
   }
 }
@@ -131,34 +133,35 @@ std::uint64_t FromLocalCall::hash() const {
 }
 
 DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,
-                       const std::vector<Extents>& local_shapes) {
+                       const std::vector<Extents>& local_shapes, const char* function) {
   const auto tensor_dims = local_shapes.front().size();
-  const DTensorSpec grid(layout, placements, Extents::filled(tensor_dims, 0), {}, "from_local");
+  const DTensorSpec grid(layout, placements, Extents::filled(tensor_dims, 0), {}, function);
   Extents shape;
   Boundaries boundaries(tensor_dims);
   for (std::size_t d = 0; d < tensor_dims; ++d) {
     const auto& mesh_dims = grid.split(d).mesh_dims;
     std::int64_t position = 0;
     if (!mesh_dims.empty()) boundaries[d].push_back(0);
-    for (const auto size : part_sizes(layout, mesh_dims, local_shapes, d)) {
+    for (const auto size : part_sizes(layout, mesh_dims, local_shapes, d, function)) {
       position += size;
       if (!mesh_dims.empty()) boundaries[d].push_back(position);
     }
     shape.push_back(position);
   }
-  DTensorSpec spec(layout, placements, shape, std::move(boundaries), "from_local");
-  require_no_holes(spec, local_shapes);
+  DTensorSpec spec(layout, placements, shape, std::move(boundaries), function);
+  require_no_holes(spec, local_shapes, function);
   return spec;
 }
 
 DTensorSpec infer_spec(const DeviceMesh& mesh, const Placements& placements,
-                       const Extents& local_shape) {
-  return infer_specs(mesh, {placements}, {local_shape}).front();
+                       const Extents& local_shape, const char* function) {
+  return infer_specs(mesh, {placements}, {local_shape}, function).front();
 }
 
 std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
                                      const std::vector<Placements>& placements,
-                                     const std::vector<Extents>& local_shapes) {
+                                     const std::vector<Extents>& local_shapes,
+                                     const char* function) {
   std::vector<PieceInfo> mine;
   for (const auto& shape : local_shapes) mine.push_back(piece_info({}, shape));
   const auto bytes =
@@ -171,7 +174,7 @@ std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
       std::vector<Extents> shapes;
       for (std::size_t k = i; k < all.size(); k += placements.size())
         shapes.push_back(shape_of(all[k]));
-      result.push_back(infer_spec(mesh.layout(), placements[i], shapes));
+      result.push_back(infer_spec(mesh.layout(), placements[i], shapes, function));
     }
     return result;
   });
@@ -194,16 +197,29 @@ void check_pieces(const DeviceMesh& mesh, const DTensorSpec* spec, ElementType t
   common([&] { require_pieces(mesh, spec, all); });
 }
 
-void check_replicas(const DeviceMesh& mesh, const DTensorSpec& spec,
+/// Sets to 0 the bytes that belong to no value: the last ones of each x87 number.
+static void clear_padding(std::span<std::byte> elements, ElementType type) {
+  constexpr bool is_x87 = std::numeric_limits<long double>::digits == 64;
+  constexpr std::size_t value_bytes = 10;
+  if (!is_x87 ||
+      (type.kind != ElementKind::long_double && type.kind != ElementKind::complex_long_double))
+    return;
+  for (; !elements.empty(); elements = elements.subspan(sizeof(long double)))
+    std::ranges::fill(elements.first(sizeof(long double)).subspan(value_bytes), std::byte{});
+}
+
+void check_replicas(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type,
                     std::span<const std::byte> row_major_piece) {
   std::vector<int> replicated;
   for (int d = 0; d < mesh.ndim(); ++d)
     if (spec.placements()[static_cast<std::size_t>(d)].is_replicate()) replicated.push_back(d);
   if (replicated.empty()) return;
   const auto replicas = mesh.sub(replicated);
-  std::vector<std::byte> expected(row_major_piece.begin(), row_major_piece.end());
+  std::vector<std::byte> mine(row_major_piece.begin(), row_major_piece.end());
+  clear_padding(mine, type);
+  auto expected = mine;
   broadcast(replicas.group(), expected, 0, TraceKind::metadata, operation);
-  const bool is_same = std::ranges::equal(expected, row_major_piece);
+  const bool is_same = expected == mine;
   const auto same =
       all_gather_value(mesh.group(), static_cast<char>(is_same), TraceKind::metadata, operation);
   common([&] {

@@ -101,6 +101,22 @@ TEST(Across, another_grid_of_the_same_ranks_takes_one_exchange) {
   EXPECT_EQ(traffic.agreements(), 0);
 }
 
+TEST(Across, the_same_mesh_with_other_names_is_that_of_the_result) {
+  const auto plain = mesh_of({world_size()});
+  const auto named = mesh_of({world_size()}, {"x"});
+  const auto source = iota<Matrix>(plain, {Shard(0)}, {5, 4});
+
+  for (const auto& target : {Placements{Shard(1)}, Placements{Shard(0)}}) {
+    const auto result = redistribute(source, named, target);
+    const auto later = redistribute_async(source, named, target).wait();
+
+    EXPECT_EQ(result.device_mesh().dim_names(), named.dim_names());
+    EXPECT_EQ(later.device_mesh().dim_names(), named.dim_names());
+    EXPECT_TRUE(is_iota(result));
+    EXPECT_TRUE(is_iota(later));
+  }
+}
+
 TEST(Across, disjoint_meshes_pass_a_tensor_whose_shape_only_one_knows) {
   if (world_size() < 4) GTEST_SKIP() << "needs 4 ranks";
   const auto from = line_of({0, 1});

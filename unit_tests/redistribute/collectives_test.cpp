@@ -229,7 +229,8 @@ TEST(AllGather, other_extents_have_to_agree) {
     const auto columns = all_gather(mine, 1, mesh, 0);
 
     if (!is_on(mesh)) continue;
-    EXPECT_THAT(message, HasSubstr("the same extent of tensor dim 1 on mesh ranks 0 and 1"));
+    EXPECT_THAT(message, HasSubstr("all_gather: expected the same extent of tensor dim 1 on mesh "
+                                   "ranks 0 and 1"));
     EXPECT_EQ(columns.extent_int(1), 3 * mesh.size() + 1);
   }
 }

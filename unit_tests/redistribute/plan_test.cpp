@@ -235,6 +235,21 @@ TEST(Plan, what_ranks_of_a_node_need_in_common_is_fetched_in_shares) {
   EXPECT_EQ(plan_on_nodes({8}, {1}, {64, 32}, "S(0)", "R").exchanges(), 1);
 }
 
+TEST(Plan, steps_are_those_of_a_rank_that_takes_part) {
+  const DTensorSpec from(MeshLayout({2}), {Shard(0)}, {8, 8});
+  const DTensorSpec to(MeshLayout({3}), {Shard(1)}, {8, 8});
+
+  for (const auto& plan : {make_plan(from, from, float64), make_plan_across(from, to, float64)})
+    for (const int rank : {-1, static_cast<int>(plan.ranks().size())})
+      EXPECT_THROW(plan.steps(rank), InvalidArgument) << rank;
+}
+
+TEST(Plan, shares_of_a_large_tensor_take_no_memory_besides_it) {
+  const auto plan = plan_on_nodes({16}, {4}, {1 << 27}, "S(0)", "R");
+
+  EXPECT_EQ(plan.exchanges(), 2);
+}
+
 TEST(Plan, the_sum_that_ranks_of_a_node_need_is_fetched_in_shares) {
   const auto plan = plan_on_nodes({8}, {4}, {64, 64}, "P(sum)", "R");
 

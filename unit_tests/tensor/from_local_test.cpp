@@ -3,6 +3,8 @@
 //
 // Acceptance cases T1 to T3 and T6, and what else from_local does.
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -149,6 +151,27 @@ TEST(FromLocal, run_check_compares_bits) {
     EXPECT_EQ(of_nan, "no error");
     if (!is_on(mesh)) continue;
     EXPECT_THAT(of_zeros, HasSubstr("on mesh rank 1"));
+  }
+}
+
+TEST(FromLocal, run_check_compares_no_bytes_that_belong_to_no_value) {
+  using Longs = Kokkos::View<long double*, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  for (const auto& mesh : longer_lines()) {
+    const Longs local("local", 3);
+    std::memset(static_cast<void*>(local.data()), 1 + mesh.rank(), local.size() * sizeof local(0));
+    for (std::size_t i = 0; i < local.size(); ++i) local(i) = static_cast<long double>(i) / 3;
+    const auto check = [&] {
+      return message_of<InvalidArgument>(
+          [&] { from_local(local, mesh, {Replicate()}, {.run_check = true}); });
+    };
+
+    const auto of_equal_values = check();
+    if (mesh.rank() == 1) local(2) *= 1 + std::numeric_limits<long double>::epsilon();
+    const auto of_other_values = check();
+
+    EXPECT_EQ(of_equal_values, "no error");
+    if (!is_on(mesh)) continue;
+    EXPECT_THAT(of_other_values, HasSubstr("on mesh rank 1"));
   }
 }
 

@@ -60,11 +60,18 @@ std::string to_string(ElementType type);
 
 namespace detail {
 
+/// Numbers that have a kind, not those of extensions, such as __int128 and __float128.
+template <class T>
+concept FloatingNumber =
+    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, long double>;
+template <class T>
+concept IntegerNumber = std::integral<T> && sizeof(T) <= 8;
+
 /// std::complex, Kokkos::complex and their like.
 template <class T>
 concept ComplexNumber = requires(T value) {
   typename T::value_type;
-  requires std::floating_point<typename T::value_type>;
+  requires FloatingNumber<typename T::value_type>;
   { value.real() } -> std::convertible_to<typename T::value_type>;
   { value.imag() } -> std::convertible_to<typename T::value_type>;
 }
@@ -88,9 +95,9 @@ template <class T>
 constexpr ElementKind deduced_kind() {
   if constexpr (std::same_as<T, bool>)
     return ElementKind::boolean;
-  else if constexpr (std::integral<T>)
+  else if constexpr (IntegerNumber<T>)
     return integer_kind<T>();
-  else if constexpr (std::floating_point<T>)
+  else if constexpr (FloatingNumber<T>)
     return floating_kind<T>();
   else if constexpr (ComplexNumber<T>)
     return static_cast<ElementKind>(static_cast<int>(ElementKind::complex64) +

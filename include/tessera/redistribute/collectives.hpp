@@ -133,7 +133,8 @@ struct AllGather {
     const int dim = resolved_dim(tensor_dim, V::rank(), operation.name());
     const CollectiveCall call{operation.name(), V::rank(), element_type_of<V>(), {dim}};
     operation.agree(call.hash(), call);
-    const auto from = infer_spec(mesh, uniform(mesh, Shard(dim)), extents_of(view));
+    const auto from =
+        infer_spec(mesh, uniform(mesh, Shard(dim)), extents_of(view), operation.name());
     return prepare_pieces(operation, view, mesh, from, all_replicate(mesh), label);
   }
 };
@@ -160,7 +161,8 @@ struct AllToAll {
     const int concat = resolved_dim(concat_dim, V::rank(), operation.name());
     const CollectiveCall call{operation.name(), V::rank(), element_type_of<V>(), {split, concat}};
     operation.agree(call.hash(), call);
-    const auto from = infer_spec(mesh, uniform(mesh, Shard(concat)), extents_of(view));
+    const auto from =
+        infer_spec(mesh, uniform(mesh, Shard(concat)), extents_of(view), operation.name());
     if (split == concat) return prepare_chunks(view, split, mesh, from);
     return prepare_pieces(operation, view, mesh, from, uniform(mesh, Shard(split)), label);
   }

@@ -25,18 +25,19 @@ namespace detail {
 /// Spec of pieces with these extents, by mesh rank. A piece without elements matches any extents.
 ///
 /// Errors: InvalidArgument if the sizes form no grid or replicas differ in shape; the same on every
-/// rank.
+/// rank. They name `function`.
 DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,
-                       const std::vector<Extents>& local_shapes);
+                       const std::vector<Extents>& local_shapes, const char* function);
 
 /// All-gather of the local shapes (metadata), then infer_spec. Collective over the mesh.
 DTensorSpec infer_spec(const DeviceMesh& mesh, const Placements& placements,
-                       const Extents& local_shape);
+                       const Extents& local_shape, const char* function);
 
 /// The same for several tensors in one all-gather.
 std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
                                      const std::vector<Placements>& placements,
-                                     const std::vector<Extents>& local_shapes);
+                                     const std::vector<Extents>& local_shapes,
+                                     const char* function);
 
 /// Throws on this rank unless a View of these extents is its piece of `spec`.
 void require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
@@ -47,8 +48,9 @@ void require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
 void check_pieces(const DeviceMesh& mesh, const DTensorSpec* spec, ElementType type,
                   const Extents& local_shape);
 
-/// Throws everywhere unless replicas have the same bytes as coordinate 0. Collective over the mesh.
-void check_replicas(const DeviceMesh& mesh, const DTensorSpec& spec,
+/// Throws everywhere unless replicas have the same bytes as coordinate 0, but for those of a long
+/// double that belong to no value. Collective over the mesh.
+void check_replicas(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type,
                     std::span<const std::byte> row_major_piece);
 
 /// The elements of a View as dense row-major host memory.
@@ -93,11 +95,11 @@ DTensor<V> from_local(Operation* operation, const Execution& execution, const V&
   if (is_known)
     require_local_shape(mesh, spec, local_shape, "from_local");
   else
-    spec = infer_spec(mesh, placements, local_shape);
+    spec = infer_spec(mesh, placements, local_shape, "from_local");
   if (options.run_check) {
     execution.fence("tessera::from_local: before comparing replicas");
     const auto piece = row_major_copy(view);
-    check_replicas(mesh, spec, std::as_bytes(std::span(piece.data(), piece.size())));
+    check_replicas(mesh, spec, type, std::as_bytes(std::span(piece.data(), piece.size())));
   }
   const auto kept = with_piece_extents(view, mesh, spec);
   return DTensorAccess::make(kept, mesh, std::move(spec));
@@ -121,7 +123,7 @@ DTensor<V> from_local(const Execution& execution, const V& view, const DeviceMes
 /// With options.shape: local, and a View that is not this rank's chunk throws on this rank.
 /// Without: collective over the mesh, one small all-gather of local shapes (metadata), and any
 /// uneven sizes that form a grid. With options.run_check: collective, and element types, extents or
-/// replicas (bitwise, with coordinate 0) that differ throw everywhere. Off the mesh the result is
+/// replicas (bitwise, with coordinate 0; of structs also what pads them) that differ throw everywhere. Off the mesh the result is
 /// empty. Errors: InvalidArgument.
 template <detail::AnyView V>
 DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Placements& placements,

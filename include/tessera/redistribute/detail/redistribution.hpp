@@ -89,6 +89,15 @@ struct Redistribution {
   std::optional<Redistributor> redistributor;  ///< none where nothing moves
 };
 
+/// The same tensor on a mesh of the same ranks and shape, perhaps with other names.
+template <class V>
+DTensor<V> on_same_mesh(const DTensor<V>& tensor, const DeviceMesh& mesh) {
+  const auto& spec = tensor.spec();
+  return DTensorAccess::make(
+      tensor.to_local(), mesh,
+      DTensorSpec(mesh.layout(), spec.placements(), spec.shape(), spec.boundaries()));
+}
+
 /// Agrees on it.
 template <class Out, class V>
 auto prepare_redistribution(Operation& operation, const Execution& execution,
@@ -218,7 +227,8 @@ auto redistribute(const Execution& execution, const DTensor<V>& tensor, const De
   constexpr FunctionName function = "redistribute";
   require_pair(tensor.device_mesh(), mesh, function.text);
   if (tensor.device_mesh() == mesh)
-    return detail::redistribute<Out>(execution, tensor, target, options, function);
+    return on_same_mesh(detail::redistribute<Out>(execution, tensor, target, options, function),
+                        mesh);
   auto* const calls = calls_of({tensor.device_mesh(), mesh});
   return collectively(calls, function, [&](Operation& operation) {
     const auto ready =
@@ -249,13 +259,23 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
   return Pending<decltype(Ready::result)>(std::move(call), tensor, result);
 }
 
+/// `mesh`: the tensor's, perhaps with other names.
+template <class Out, class V, class Target>
+auto start_on_same_mesh(const Execution& execution, const DTensor<V>& tensor,
+                        const DeviceMesh& mesh, const Target& target,
+                        const RedistributeOptions& options) {
+  return start_redistribution(execution, tensor, mesh, [&](Operation& operation) {
+    const auto& spec = target_spec(tensor.spec(), target, operation.name());
+    auto ready = prepare_redistribution<Out>(operation, execution, tensor, spec, options);
+    ready.result = on_same_mesh(ready.result, mesh);
+    return ready;
+  });
+}
+
 template <class Out, class V, class Target>
 auto redistribute_async(const Execution& execution, const DTensor<V>& tensor, const Target& target,
                         const RedistributeOptions& options) {
-  return start_redistribution(execution, tensor, tensor.device_mesh(), [&](Operation& operation) {
-    const auto& spec = target_spec(tensor.spec(), target, operation.name());
-    return prepare_redistribution<Out>(operation, execution, tensor, spec, options);
-  });
+  return start_on_same_mesh<Out>(execution, tensor, tensor.device_mesh(), target, options);
 }
 
 template <class Out, class V, class Target>
@@ -264,7 +284,7 @@ auto redistribute_async(const Execution& execution, const DTensor<V>& tensor,
                         const RedistributeOptions& options) {
   require_pair(tensor.device_mesh(), mesh, "redistribute_async");
   if (tensor.device_mesh() == mesh)
-    return redistribute_async<Out>(execution, tensor, target, options);
+    return start_on_same_mesh<Out>(execution, tensor, mesh, target, options);
   return start_redistribution(
       execution, tensor, Meshes(tensor.device_mesh(), mesh), [&](Operation& operation) {
         return prepare_redistribution<Out>(operation, execution, tensor, mesh, target, options);
