@@ -60,11 +60,19 @@ void check_user_communicator(MPI_Comm user) {
 }
 
 MPI_Comm duplicate(MPI_Comm user) {
-  MPI_Comm result = MPI_COMM_NULL;
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Comm_idup(user, &result, &request), "MPI_Comm_idup");
-  detail::wait_yielding(request);
-  return result;
+  struct Call {
+    MPI_Comm result = MPI_COMM_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  auto call = std::make_unique<Call>();
+  check_mpi(MPI_Comm_idup(user, &call->result, &call->request), "MPI_Comm_idup");
+  try {
+    detail::wait_yielding(call->request);
+  } catch (...) {
+    static_cast<void>(call.release());  // MPI may still write to it
+    throw;
+  }
+  return call->result;
 }
 
 void fill_in(MPI_Comm user, Communicator::State& state) {

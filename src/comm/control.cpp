@@ -69,10 +69,11 @@ int largest_tag() {
   return found ? *static_cast<int*>(value) : 32767;
 }
 
+/// A message may be there and yet be seen by a later call only.
+constexpr int looks = 8;
+
 /// What others have asked meanwhile is of no use any more.
 void drop_unread(MPI_Comm handle, int ranks) noexcept {
-  // A message may be there and yet be seen by a later call only.
-  constexpr int looks = 8;
   try {
     for (int look = 0; look < looks && handle != MPI_COMM_NULL; ++look)
       while (auto probed = probe_any(handle, ranks)) {
@@ -250,7 +251,11 @@ void Control::poll_all() {
 }
 
 void Control::catch_up(double now) {
-  if (now - last_poll > options.patience) poll_all();
+  if (now - last_poll <= options.patience) return;
+  // What others have said before they left comes before what they have left.
+  constexpr double at_least = 5e-4;
+  do poll_all();
+  while (seconds() < now + at_least);
 }
 
 void Control::handle(int rank, std::span<const std::byte> bytes) {
@@ -369,6 +374,10 @@ void Control::receive_leftovers() {
     }
   }
   std::erase_if(leftovers_, [](const Leftover& leftover) { return leftover.messages == 0; });
+}
+
+void advance_all() {
+  for (auto* control : live_controls()) control->advance_detached();
 }
 
 bool Control::advance_detached() {

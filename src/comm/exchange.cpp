@@ -70,8 +70,9 @@ void Exchange::drain() {
         const bool is_dead = has_failed_ || (owner_ != nullptr && owner_->may_have_lost_a_rank());
         const double limit = is_dead ? drain_seconds_of_the_dead : control.options.timeout;
         if (detail::seconds() - start > limit) return;
-        for (auto* each : detail::live_controls()) each->advance_detached();
-        control.poll();
+        detail::advance_all();
+        detail::Control::poll_all();
+        control.poll();  // also where it is about to be closed
         backoff.pause();
       }
     }

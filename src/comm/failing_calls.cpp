@@ -21,6 +21,10 @@ bool excludes(const Statement& failed, OperationId id) {
 
 }  // namespace
 
+bool may_have_left(const Problem& problem) {
+  return problem.kind == ErrorKind::timeout || problem.kind == ErrorKind::mpi_error;
+}
+
 /// Another call of this rank had that number: it will not come to this one.
 void Control::tell_not_made(int rank, OperationId id, std::uint64_t fingerprint) {
   for (auto* operation = innermost_call; operation != nullptr; operation = operation->outer_)
@@ -143,8 +147,7 @@ const Statement& Control::keep(int rank, Statement statement) {
 void Control::handle_past(int rank, const Statement& statement) {
   if (statement.standing == Standing::completed) return;
   const auto kind = statement.problem.kind;
-  const bool is_of_other_rank =
-      kind == ErrorKind::none || kind == ErrorKind::timeout || kind == ErrorKind::mpi_error;
+  const bool is_of_other_rank = kind == ErrorKind::none || may_have_left(statement.problem);
   if (statement.standing == Standing::inside && is_of_other_rank)
     for (auto* call = innermost_call; call != nullptr; call = call->outer_)
       if (&call->log_->control == this) held_up_.emplace(call->id(), rank);
@@ -157,7 +160,9 @@ void Control::handle_past(int rank, const Statement& statement) {
     return;
   }
   if (failed != nullptr) {
-    add_leftover(rank, statement, failed->statement.tag, failed->received[rank]);
+    // Whoever hears that this rank has waited in vain waits no longer for its messages.
+    if (!may_have_left(failed->statement.problem))
+      add_leftover(rank, statement, failed->statement.tag, failed->received[rank]);
     return;
   }
   const auto* past = past_call(statement.about);
@@ -191,6 +196,7 @@ bool Control::has_leftovers() {
 
 void Control::add_leftover(int rank, const Statement& statement, std::int32_t tag,
                            std::int32_t received) {
+  if (may_have_left(statement.problem)) return;
   const auto messages = statement.messages - (statement.tag == tag ? received : 0);
   if (messages > 0) leftovers_.push_back({rank, statement.tag, messages});
 }
@@ -228,9 +234,7 @@ bool Control::is_counted_by_another(const OperationLog& log) {
 void Control::forget(OperationId id) {
   if (const auto found = statements_.find(id); found != statements_.end()) {
     for (const auto& [rank, statement] : found->second)
-      if (find(id) == nullptr && find_failed(id) == nullptr &&
-          statement.problem.kind != ErrorKind::timeout)
-        add_leftover(rank, statement, 0, 0);
+      if (find(id) == nullptr && find_failed(id) == nullptr) add_leftover(rank, statement, 0, 0);
     statements_.erase(found);
   }
   std::erase_if(held_up_, [&](const auto& entry) { return entry.first == id; });

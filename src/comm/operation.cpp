@@ -125,7 +125,10 @@ bool Operation::state_call(std::uint64_t arguments, const CallText& call) {
   set_fingerprint(hash_combine(name_.hash, arguments));
   if (!control.is_listening()) return false;
   text_ = &call;
-  if (control.has_news) control.poll();
+  if (control.has_news) {
+    control.catch_up(detail::seconds());
+    control.poll();
+  }
   const auto stated = control.statements_.find(id());
   if (stated != control.statements_.end()) {
     for (const auto& [rank, statement] : stated->second)

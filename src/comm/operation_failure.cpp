@@ -78,12 +78,8 @@ void Operation::join(const Problem& problem, Standing standing) {
   }
   tell_those_excluded();
   if (was_leaving) return;
-  for (const auto& [rank, statement] : control.statements_[id()]) {
-    // Who has waited in vain for this rank may have freed what it sent to it.
-    const bool is_late =
-        traces_->messages.empty() && statement.problem.kind == detail::ErrorKind::timeout;
-    if (!is_late) control.add_leftover(rank, statement, tag_, messages(rank, false));
-  }
+  for (const auto& [rank, statement] : control.statements_[id()])
+    control.add_leftover(rank, statement, tag_, messages(rank, false));
   if (closes_)
     for (auto* each : detail::live_controls()) each->forget_within_failed();
 }
@@ -123,16 +119,12 @@ Problem Operation::own_problem(const std::exception_ptr& thrown) const {
 }
 
 bool Operation::may_have_lost_a_rank() const {
-  const auto tells_of_it = [](const Problem& problem) {
-    return problem.kind == detail::ErrorKind::timeout ||
-           problem.kind == detail::ErrorKind::mpi_error;
-  };
   if (!is_doomed_) return false;
-  if (tells_of_it(failure().problem)) return true;
+  if (may_have_left(failure().problem)) return true;
   const auto stated = log_->control.statements_.find(id());
   return stated != log_->control.statements_.end() &&
          std::ranges::any_of(stated->second, [&](const auto& statement) {
-           return tells_of_it(statement.second.problem);
+           return may_have_left(statement.second.problem);
          });
 }
 
@@ -144,7 +136,7 @@ void Operation::await_statements() {
   double last_turn = failure().since;
   double listened = 0;
   for (;;) {
-    for (auto* each : detail::live_controls()) each->advance_detached();
+    detail::advance_all();
     detail::Control::poll_all();
     if (detail::Control::outermost_doomed() != this) return;
     const double now = detail::seconds();

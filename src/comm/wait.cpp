@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,19 +26,24 @@ Watch::Watch(Control& control)
 
 void Watch::come_back() {
   const double away = seconds() - last_look_;
-  if (start_ != 0) start_ += std::max(0.0, away - control_.options.patience);
+  if (start_ == 0) return;
+  const double shift = std::max(0.0, away - control_.options.patience);
+  start_ += shift;
+  time_out_from_ += shift;
 }
 
 Watch::Action Watch::next_action() {
   const double now = seconds();
   last_look_ = now;
   if (start_ == 0) {
-    start_ = now;
+    start_ = time_out_from_ = now;
     next_query_ = now + control_.options.patience;
   }
   // Calls on other communicators may be under way, in the background or around this one.
-  for (auto* control : live_controls()) control->advance_detached();
-  if (now - start_ > control_.options.timeout) return Action::time_out;
+  advance_all();
+  // While one of this communicator moves, this one may merely stand behind it.
+  if (std::exchange(seen_turns_, control_.turns) != control_.turns) time_out_from_ = now;
+  if (now - time_out_from_ > control_.options.timeout) return Action::time_out;
   if (now - start_ < control_.options.patience) return Action::go_on;
   Control::poll_all();
   if (Control::must_give_up()) return Action::give_up;
@@ -66,6 +72,9 @@ void wait_yielding(MPI_Request& request) {
     int done = 0;
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done) return;
+    // Others may first wait for a call in the background, or for an answer.
+    advance_all();
+    Control::poll_all();
     backoff.pause();
   }
 }

@@ -43,12 +43,6 @@ void PendingCall::begin(std::optional<Work> work) {
 
 namespace {
 
-/// Moves on what is pending, also on other communicators.
-void advance_all() {
-  if (!comm::is_usable()) return;
-  for (auto* control : live_controls()) control->advance_detached();
-}
-
 /// Kernels cannot unpack after Kokkos' end: what is pending then is completed before.
 void complete_at_finalize() {
   static const bool is_registered = [] {
@@ -81,7 +75,7 @@ void PendingCall::end() {
 /// it is they that wait. Whether more is to do.
 template <class GoOn>
 bool PendingCall::go_on_as_this_call(bool is_apart, const GoOn& go_on) noexcept {
-  if (!run_) return false;
+  if (!run_ || background_error_) return false;
   if (is_apart)
     operation_->attach_apart();
   else
@@ -99,13 +93,13 @@ bool PendingCall::go_on_as_this_call(bool is_apart, const GoOn& go_on) noexcept 
     }
   } catch (...) {
     background_error_ = std::current_exception();
-    // First: the others shall hear of the messages that are on their way.
+    // First: the others shall hear of the messages that are on their way. Whoever waits for this
+    // call also waits until they are taken: here others may be waiting.
     if (run_) run_->abandon();
     operation_->announce(background_error_);
-    run_.reset();
   }
   rest();
-  return run_ != nullptr;
+  return !background_error_;
 }
 
 bool PendingCall::advance() noexcept {
@@ -113,7 +107,7 @@ bool PendingCall::advance() noexcept {
 }
 
 bool PendingCall::test() {
-  advance_all();
+  if (comm::is_usable()) advance_all();
   if (operation_) {
     auto& control = *mesh_.communicator().state().control;
     control.catch_up(seconds());
@@ -129,7 +123,7 @@ void PendingCall::wait() {
   if (error_) std::rethrow_exception(error_);
   if (operation_) mesh_.communicator().state();
   // Those that were started before come first.
-  advance_all();
+  if (comm::is_usable()) advance_all();
   if (!operation_) return;
   operation_->attach();
   try {

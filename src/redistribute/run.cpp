@@ -230,7 +230,9 @@ bool Run::turn(bool is_waiting) {
 }
 
 bool Run::go_on(bool is_waiting) {
+  const auto before = turns_;
   while (turn(is_waiting)) ++turns_;
+  group_.communicator.state().control->turns += turns_ - before;
   return is_complete();
 }
 

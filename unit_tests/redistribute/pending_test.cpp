@@ -198,6 +198,44 @@ TEST(Pending, that_is_complete_moves_others_on_when_it_is_tested) {
   }
 }
 
+TEST(Pending, moves_on_while_a_communicator_is_learnt) {
+  const auto mesh = everyone();
+  MPI_Comm other = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  std::string wrong;
+
+  auto pending = start_sum(constant(3), mesh);
+  if (mesh.rank() != 0) wrong = wrong_constant(pending.wait(), 3 * mesh.size());
+  const auto on_other = DeviceMesh::from_comm(other);
+  if (mesh.rank() == 0) wrong = wrong_constant(pending.wait(), 3 * mesh.size());
+  MPI_Comm_free(&other);
+
+  EXPECT_EQ(wrong, "");
+}
+
+TEST(Pending, that_moves_may_hold_up_a_later_call_for_longer_than_the_limit) {
+  if (world_size() != 2) GTEST_SKIP() << "needs a core for each rank";
+  const auto mesh = everyone();
+  const auto before = agreement(mesh);
+  const auto large = constant(1, {100, 100'000});
+  set_agreement(mesh, {.level = before.level, .timeout = 0.4});
+  const auto start = [&] { return start_sum(large, mesh); };
+  const auto small = [&] { all_reduce(constant(1, {1, 1}), ReduceOp::sum, mesh, 0); };
+  start().wait();
+  small();
+
+  const auto message = message_of<Timeout>([&] {
+    std::vector<Pending<Matrix>> pending;
+    for (int i = 0; i < 16; ++i) pending.push_back(start());
+    small();
+    for (auto& each : pending) each.wait();
+  });
+  MPI_Barrier(MPI_COMM_WORLD);
+  set_agreement(mesh, before);
+
+  EXPECT_EQ(message, "no error");
+}
+
 TEST(Pending, replaced_by_another_ends_before_its_views_go) {
   const auto mesh = everyone();
   std::string wrong;

@@ -142,7 +142,7 @@ class Control {
   void poll();
   /// The same on all communicators.
   static void poll_all();
-  /// The same if this rank has not listened for a while.
+  /// The same if this rank has not listened for a while; then long enough to hear all that was said.
   void catch_up(double now);
   /// The innermost blocking call on this communicator; null if there is none.
   Operation* innermost() const;
@@ -174,6 +174,7 @@ class Control {
   bool is_oversubscribed = true;     ///< until known
   std::vector<Background> detached;  ///< in start order
   std::uint64_t ever_detached = 0;
+  std::uint64_t turns = 0;  ///< of all calls, in which data moved
   std::uint64_t tag_range;  ///< number of tags for data
   double last_poll = 0;     ///< seconds()
   bool has_news = false;    ///< it is time to listen, or end() may have something to forget
@@ -266,6 +267,9 @@ Problem verdict(const char* function, const OperationLog& log, double timeout,
 Problem given_up(const char* function);
 /// The problem that an exception is.
 Problem problem_of(const std::exception_ptr& exception);
+/// Whoever has this problem takes another rank for dead, or late: it waits for a second until its
+/// messages are taken, and may have freed their memory since.
+bool may_have_left(const Problem& problem);
 /// Throws what has this kind and text.
 [[noreturn]] void throw_problem(const Problem& problem);
 

@@ -53,6 +53,8 @@ void attach(MPI_Comm user, const std::shared_ptr<CommunicatorState>& state);
 
 /// The control channels of all duplicates that were not freed.
 std::vector<Control*> live_controls();
+/// Moves on the calls in the background of all of them.
+void advance_all();
 
 /// Of this process.
 int world_rank();

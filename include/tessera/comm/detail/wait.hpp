@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -59,13 +60,16 @@ class Watch {
   Backoff backoff_;
   unsigned turns_ = 0;
   double start_ = 0;
+  double time_out_from_ = 0;
+  std::uint64_t seen_turns_ = 0;  ///< Control::turns
   double last_look_ = 0;
   double next_query_ = 0;
   double query_interval_;
 };
 
-/// Completes a request, by tests with pauses between them: never blocks inside MPI, where it could
-/// not yield. Errors: MpiError.
+/// Completes a request, by tests with pauses between them, in which calls in the background move on
+/// and ranks that ask are answered: never blocks inside MPI, where it could not yield. Errors:
+/// MpiError.
 void wait_yielding(MPI_Request& request);
 
 /// Completes requests without throwing, for `at_most` seconds. Returns whether all are complete,
