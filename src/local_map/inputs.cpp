@@ -103,12 +103,15 @@ std::string LocalMapCall::operator()() const {
   for (const auto& leaf : leaves)
     if (leaf.kind == LeafKind::dtensor)
       tensors.push_back(fmt::format("{} {}", to_string(leaf.type), to_string(leaf.spec)));
+  std::vector<std::string> placements;
+  for (const auto* output : outputs) placements.push_back(output ? to_string(*output) : "none");
   return fmt::format("local_map of {} arguments, {} DTensors: {}; outputs: {}", leaves.size(),
-                     tensors.size(), fmt::join(tensors, ", "), outputs.words);
+                     tensors.size(), fmt::join(tensors, ", "), fmt::join(placements, "; "));
 }
 
 std::uint64_t LocalMapCall::hash() const {
-  std::uint64_t hash = hash_combine(outputs.hash, leaves.size());
+  std::uint64_t hash = leaves.size();
+  for (const auto* output : outputs) hash = hash_combine(hash, output ? hash_of(*output) : 0);
   for (const auto& leaf : leaves)
     hash = leaf.kind == LeafKind::dtensor
                ? hash_combine(hash_combine(hash, leaf.spec.hash()), leaf.type)

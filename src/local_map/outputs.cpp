@@ -74,6 +74,8 @@ std::vector<DTensorSpec> inferred_specs(const DeviceMesh& mesh,
   return infer_specs(mesh, placements, shapes, "local_map");
 }
 
+}  // namespace
+
 std::string to_string(const OutPlacement& placement) {
   switch (placement.rule()) {
     case OutPlacement::Rule::even:
@@ -89,19 +91,11 @@ std::string to_string(const OutPlacement& placement) {
   return tessera::to_string(placement.placements());
 }
 
-}  // namespace
-
-void Outputs::add(const OutPlacement& placement) {
-  hash = hash_combine(hash, static_cast<std::uint64_t>(placement.rule()) + 1);
-  hash = hash_combine(hash, placement.placements().hash());
+std::uint64_t hash_of(const OutPlacement& placement) {
+  auto hash =
+      hash_combine(placement.placements().hash(), static_cast<std::uint64_t>(placement.rule()) + 1);
   hash = hash_combine(hash, static_cast<std::uint64_t>(placement.input()));
-  hash = hash_range(hash, placement.shape());
-  words += (words.empty() ? "" : "; ") + to_string(placement);
-}
-
-void Outputs::add(None) {
-  hash = hash_combine(hash, 0);
-  words += words.empty() ? "none" : "; none";
+  return hash_range(hash, placement.shape());
 }
 
 DTensorSpec absent_spec(const DeviceMesh& mesh, const Output& output,

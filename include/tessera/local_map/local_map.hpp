@@ -32,7 +32,6 @@ class LocalMap {
   LocalMap(Function function, Out out, InPlacements in, LocalMapOptions options)
       : function_(std::move(function)),
         out_(std::move(out)),
-        outputs_(detail::outputs_of(out_)),
         in_(std::move(in)),
         options_(std::move(options)) {}
 
@@ -46,7 +45,8 @@ class LocalMap {
     auto* const calls = mesh.is_null() ? nullptr : mesh.calls();
     return collectively(calls, "local_map", [&](Operation& operation) {
       detail::check_inputs(leaves, in_, mesh, options_.redistribute_inputs);
-      const detail::LocalMapCall call{leaves, outputs_};
+      const auto outputs = detail::outputs_of(out_);
+      const detail::LocalMapCall call{leaves, outputs};
       operation.agree(call.hash(), call);
       return run(mesh, leaves, std::forward<Arguments>(arguments)...);
     });
@@ -81,7 +81,6 @@ class LocalMap {
 
   Function function_;
   Out out_;
-  detail::Outputs outputs_;
   InPlacements in_;
   LocalMapOptions options_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,23 +34,17 @@ DeviceMesh mesh_of_call(const std::vector<Leaf>& leaves, const DeviceMesh& asked
 void check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const DeviceMesh& mesh,
                   bool redistribute_inputs);
 
-/// The output placements of a local_map, as the ranks compare them.
-struct Outputs {
-  std::uint64_t hash = 0;
-  std::string words = {};
-
-  void add(const OutPlacement& placement);
-  void add(None);
-};
-
-/// The arguments of a call as func sees them, and its outputs.
+/// The arguments of a call as func sees them, and the placements of its outputs; null: none.
 struct LocalMapCall {
   const std::vector<Leaf>& leaves;
-  const Outputs& outputs;
+  std::span<const OutPlacement* const> outputs;
 
   std::string operator()() const;
   std::uint64_t hash() const;
 };
+
+std::string to_string(const OutPlacement& placement);
+std::uint64_t hash_of(const OutPlacement& placement);
 
 /// A View that func returned, without its type.
 struct Output {

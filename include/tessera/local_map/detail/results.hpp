@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
@@ -61,17 +62,25 @@ typename Wrapped<Value, Placement>::type absent(const Placement& placement, cons
   }
 }
 
+inline const OutPlacement* placement_of(const OutPlacement& out) {
+  return &out;
+}
+inline const OutPlacement* placement_of(None) {
+  return nullptr;
+}
+
+/// The placement of each output; null: none.
 template <class Out>
-Outputs outputs_of(const Out& out) {
-  Outputs outputs;
-  outputs.add(out);
-  return outputs;
+std::array<const OutPlacement*, 1> outputs_of(const Out& out) {
+  return {placement_of(out)};
 }
 template <class... Outs>
-Outputs outputs_of(const std::tuple<Outs...>& outs) {
-  Outputs outputs;
-  std::apply([&](const auto&... out) { (outputs.add(out), ...); }, outs);
-  return outputs;
+std::array<const OutPlacement*, sizeof...(Outs)> outputs_of(const std::tuple<Outs...>& outs) {
+  return std::apply(
+      [](const auto&... out) {
+        return std::array<const OutPlacement*, sizeof...(Outs)>{placement_of(out)...};
+      },
+      outs);
 }
 
 /// The outputs of one call; Result is what func returns, Out the placement, or the tuple of them,
