@@ -120,6 +120,7 @@ CallInWords OperationLog::in_words(std::uint64_t fingerprint, const char* otherw
 
 Control::Control(MPI_Comm handle, int rank, std::vector<int> processes)
     : tag_range(static_cast<std::uint64_t>(largest_tag() - first_data_tag)),
+      last_poll(seconds()),
       handle_(handle),
       rank_(rank),
       processes_(std::move(processes)) {}
@@ -256,6 +257,7 @@ void Control::catch_up(double now) {
   constexpr double at_least = 5e-4;
   do poll_all();
   while (seconds() < now + at_least);
+  last_poll = seconds();  // also of one that is being made, and not among all yet
 }
 
 void Control::handle(int rank, std::span<const std::byte> bytes) {

@@ -68,14 +68,15 @@ void Watch::give_up(bool has_timed_out) {
 
 void wait_yielding(MPI_Request& request) {
   Backoff backoff(true);
-  for (;;) {
+  for (unsigned turns = 1;; ++turns) {
     int done = 0;
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done) return;
+    backoff.pause();
+    if (turns % Watch::turns_between_looks != 0) continue;
     // Others may first wait for a call in the background, or for an answer.
     advance_all();
     Control::poll_all();
-    backoff.pause();
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -109,6 +111,21 @@ TEST(Communicator, uses_up_no_communicators_of_mpi) {
   }
 
   EXPECT_TRUE(all_equal);
+}
+
+TEST(Communicator, is_made_in_a_few_milliseconds) {
+  if (world().size() > 2) GTEST_SKIP() << "needs a core for each rank";
+  std::vector<double> times;
+  for (int cycle = 0; cycle < 21; ++cycle) {
+    auto user = user_duplicate(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    Communicator::duplicate_of(user);
+    times.push_back(MPI_Wtime() - start);
+    MPI_Comm_free(&user);
+  }
+  std::ranges::nth_element(times, times.begin() + 10);
+
+  EXPECT_LT(times[10], 5e-3);
 }
 
 TEST(Communicator, of_comm_self_has_one_rank) {

@@ -176,7 +176,7 @@ class Control {
   std::uint64_t ever_detached = 0;
   std::uint64_t turns = 0;  ///< of all calls, in which data moved
   std::uint64_t tag_range;  ///< number of tags for data
-  double last_poll = 0;     ///< seconds()
+  double last_poll;         ///< seconds(); nobody has said anything before it was made
   bool has_news = false;    ///< it is time to listen, or end() may have something to forget
 
  private:

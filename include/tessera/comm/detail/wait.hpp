@@ -19,6 +19,8 @@ class Control;
 /// something else is found; after the time limit it gives up.
 class Watch {
  public:
+  static constexpr unsigned turns_between_looks = 8;
+
   explicit Watch(Control& control);
 
   /// One turn. `awaited()` lists the ranks waited for; `abandon()` is called before an exception
@@ -50,7 +52,6 @@ class Watch {
 
  private:
   enum class Action { go_on, query, give_up, time_out };
-  static constexpr unsigned turns_between_looks = 8;
 
   Action next_action();
   void query(const std::vector<int>& ranks);
