@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
+#include <memory>
+#include <utility>
 
 #include <tessera/comm/collectives.hpp>
+#include <tessera/comm/detail/open_messages.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/exchange.hpp>
 
@@ -95,10 +97,14 @@ void binomial(Exchange& exchange, const Group& group, std::span<std::byte> data,
     if (distance + bit < n) exchange.send(data.data(), bytes, rank_at_distance(group, bit));
 }
 
-/// A byte to send and one to receive.
-using Tokens = std::array<std::byte, 2>;
+template <class Body>
+void keeping_bytes(const Group& group, Bytes& bytes, const Body& body) {
+  detail::keeping(group.communicator, body,
+                  [&] { return std::make_shared<Bytes>(std::move(bytes)); });
+}
 
-void dissemination(Exchange& exchange, const Group& group, Tokens& tokens) {
+/// `tokens`: a byte to send and one to receive.
+void dissemination(Exchange& exchange, const Group& group, Bytes& tokens) {
   for (int distance = 1; distance < group.size(); distance *= 2) {
     exchange.receive(&tokens[1], 1, rank_at_distance(group, -distance));
     exchange.send(&tokens[0], 1, rank_at_distance(group, distance));
@@ -117,9 +123,11 @@ std::vector<std::byte> all_gather(const Group& group, std::span<const std::byte>
                                   TraceKind kind, const char* operation) {
   if (group.size() == 1) return {mine.begin(), mine.end()};
   Bytes blocks;
-  auto exchange = start(group, kind, operation);
-  gather_equal(exchange, group, mine, blocks);
-  exchange.finish();
+  keeping_bytes(group, blocks, [&] {
+    auto exchange = start(group, kind, operation);
+    gather_equal(exchange, group, mine, blocks);
+    exchange.finish();
+  });
   return blocks;
 }
 
@@ -128,26 +136,35 @@ std::vector<std::vector<std::byte>> all_gather_v(const Group& group,
                                                  const char* operation) {
   if (group.size() == 1) return {{mine.begin(), mine.end()}};
   Bytes blocks;
-  auto exchange = start(group, kind, operation);
-  auto result = gather_unequal(exchange, group, mine, blocks);
-  exchange.finish();
+  std::vector<Bytes> result;
+  keeping_bytes(group, blocks, [&] {
+    auto exchange = start(group, kind, operation);
+    result = gather_unequal(exchange, group, mine, blocks);
+    exchange.finish();
+  });
   return result;
 }
 
 void broadcast(const Group& group, std::span<std::byte> data, int root, TraceKind kind,
                const char* operation) {
   if (group.size() == 1) return;
-  auto exchange = start(group, kind, operation);
-  binomial(exchange, group, data, root);
-  exchange.finish();
+  Bytes copy(data.begin(), data.end());
+  keeping_bytes(group, copy, [&] {
+    auto exchange = start(group, kind, operation);
+    binomial(exchange, group, copy, root);
+    exchange.finish();
+  });
+  std::ranges::copy(copy, data.begin());
 }
 
 void barrier(const Group& group, TraceKind kind, const char* operation) {
   if (group.size() == 1) return;
-  Tokens tokens{};
-  auto exchange = start(group, kind, operation);
-  dissemination(exchange, group, tokens);
-  exchange.finish();
+  Bytes tokens(2);
+  keeping_bytes(group, tokens, [&] {
+    auto exchange = start(group, kind, operation);
+    dissemination(exchange, group, tokens);
+    exchange.finish();
+  });
 }
 
 }  // namespace tessera

@@ -7,6 +7,7 @@
 #include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/open_messages.hpp>
 #include <tessera/comm/detail/post.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/tags.hpp>
@@ -88,6 +89,19 @@ void drop_unread(MPI_Comm handle, int ranks) noexcept {
 
 }  // namespace
 
+void keep_for_ever(const std::shared_ptr<void>& memory) {
+  static auto& all = *new std::vector<std::shared_ptr<void>>;
+  all.push_back(memory);
+}
+
+void keep_for_messages(const Communicator& communicator, std::uint64_t before,
+                       const std::shared_ptr<void>& memory) {
+  if (communicator.is_freed())
+    keep_for_ever(memory);
+  else
+    communicator.state().control->keep_memory(before, memory);
+}
+
 bool OperationLog::contains(int rank) const {
   return std::ranges::find(ranks, rank) != ranks.end();
 }
@@ -162,10 +176,16 @@ void Control::close() noexcept {
     if (drain({&request, 1}, 0.1)) continue;
     MPI_Cancel(&request);
     MPI_Request_free(&request);
-    // MPI may still read it.
-    static_cast<void>(std::make_unique<std::vector<std::byte>>(std::move(bytes)).release());
+    keep_for_ever(std::make_shared<std::vector<std::byte>>(std::move(bytes)));
   }
   transfers_.clear();
+  test_open_messages();
+  for (auto& [number, requests, memory] : open_messages_) {
+    for (auto& request : requests)
+      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    for (const auto& each : memory) keep_for_ever(each);
+  }
+  open_messages_.clear();
   leftovers_.clear();
   handle_ = MPI_COMM_NULL;
 }
@@ -244,11 +264,29 @@ void Control::poll() {
   }
   receive_leftovers();
   std::erase_if(transfers_, [](Transfer& transfer) { return drain({&transfer.request, 1}, 0.0); });
+  test_open_messages();
+}
+
+void Control::test_open_messages() {
+  std::erase_if(open_messages_, [](OpenMessages& open) { return drain(open.requests, 0.0); });
+}
+
+void Control::leave_open(std::vector<MPI_Request> requests) {
+  open_messages_.push_back({++ever_left_open, std::move(requests)});
+}
+
+void Control::keep_memory(std::uint64_t before, const std::shared_ptr<void>& memory) {
+  for (auto& open : open_messages_)
+    if (open.number > before) open.memory.push_back(memory);
 }
 
 void Control::poll_all() {
-  for (auto* control : live_controls())
-    if (control->is_listening()) control->poll();
+  for (auto* control : live_controls()) {
+    if (control->is_listening())
+      control->poll();
+    else
+      control->test_open_messages();
+  }
 }
 
 void Control::catch_up(double now) {

@@ -46,15 +46,27 @@ Exchange::~Exchange() {
   try {
     if (owner_ != nullptr && !is_finished_)
       owner_->add_bytes(event_.bytes_sent, event_.bytes_received);
-    if (open_ > 0) {
-      abandon();
-      drain();
-    }
+    if (open_ > 0) end_early();
     transfers_.clear();
     communicator_.state().spare_transfers.push_back(std::move(transfers_));
   } catch (...) {
     // What MPI reports now was preceded by the exception that passes.
   }
+}
+
+/// What is under way in the end is left to the channel.
+void Exchange::end_early() {
+  try {
+    abandon();
+    drain();
+  } catch (...) {
+    // What MPI reports now was preceded by the exception that passes.
+  }
+  std::vector<MPI_Request> requests;
+  for (const auto& transfer : transfers_)
+    if (transfer.is_open && transfer.request != MPI_REQUEST_NULL)
+      requests.push_back(transfer.request);
+  if (!requests.empty()) communicator_.state().control->leave_open(std::move(requests));
 }
 
 /// Until the peers have taken what was sent: they learn of it by the call's statement.

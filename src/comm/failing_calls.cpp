@@ -159,12 +159,8 @@ void Control::handle_past(int rank, const Statement& statement) {
     skip(statement.call);
     return;
   }
-  if (failed != nullptr) {
-    // Whoever hears that this rank has waited in vain waits no longer for its messages.
-    if (!may_have_left(failed->statement.problem))
-      add_leftover(rank, statement, failed->statement.tag, failed->received[rank]);
-    return;
-  }
+  if (failed != nullptr)
+    return add_leftover(rank, statement, failed->statement.tag, failed->received[rank]);
   const auto* past = past_call(statement.about);
   const bool has_been_in_it = past != nullptr && past->fingerprint == statement.call.fingerprint;
   if (!has_been_in_it) add_leftover(rank, statement, 0, 0);
@@ -196,7 +192,8 @@ bool Control::has_leftovers() {
 
 void Control::add_leftover(int rank, const Statement& statement, std::int32_t tag,
                            std::int32_t received) {
-  if (may_have_left(statement.problem)) return;
+  // Of a rank that MPI takes for dead nothing comes any more.
+  if (statement.problem.kind == ErrorKind::mpi_error) return;
   const auto messages = statement.messages - (statement.tag == tag ? received : 0);
   if (messages > 0) leftovers_.push_back({rank, statement.tag, messages});
 }

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 // Records as JSON, and the traces of all ranks in the format of chrome://tracing and Perfetto.
+#include <memory>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <tessera/comm/agreement.hpp>
 #include <tessera/comm/collectives.hpp>
+#include <tessera/comm/detail/open_messages.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/debug/detail/comm_records.hpp>
 #include <tessera/error/detail/json.hpp>
@@ -85,21 +88,25 @@ std::string bars_of(const std::vector<CommRecord>& records, int rank, double shi
 std::vector<std::vector<std::byte>> gathered(const Group& group, const std::string& row,
                                              const char* operation) {
   const auto sizes = all_gather_value(group, std::ssize(row), TraceKind::metadata, operation);
-  std::vector<std::vector<std::byte>> rows(1);
   const auto mine = std::as_bytes(std::span(row));
-  Exchange exchange(group.communicator, TraceKind::metadata, operation, group.size());
-  if (group.position > 0) {
-    exchange.send(mine.data(), std::ssize(mine), group.ranks.front());
-  } else {
-    rows.resize(sizes.size());
-    rows.front().assign(mine.begin(), mine.end());
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-      rows[i].resize(static_cast<std::size_t>(sizes[i]));
-      exchange.receive(rows[i].data(), sizes[i], group.ranks[i]);
+  const auto rows = std::make_shared<std::vector<std::vector<std::byte>>>(1);
+  rows->front().assign(mine.begin(), mine.end());
+  const auto exchange_rows = [&] {
+    Exchange exchange(group.communicator, TraceKind::metadata, operation, group.size());
+    if (group.position > 0) {
+      exchange.send(rows->front().data(), std::ssize(mine), group.ranks.front());
+    } else {
+      rows->resize(sizes.size());
+      for (std::size_t i = 1; i < rows->size(); ++i) {
+        auto& other = (*rows)[i];
+        other.resize(static_cast<std::size_t>(sizes[i]));
+        exchange.receive(other.data(), sizes[i], group.ranks[i]);
+      }
     }
-  }
-  exchange.finish();
-  return rows;
+    exchange.finish();
+  };
+  detail::keeping(group.communicator, exchange_rows, [&] { return rows; });
+  return std::move(*rows);
 }
 
 std::string merged(const std::vector<std::vector<std::byte>>& rows) {

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <tessera/comm/detail/clock.hpp>
+#include <tessera/comm/detail/open_messages.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/calibrate.hpp>
 #include <tessera/redistribute/detail/node_grid.hpp>
@@ -61,9 +63,13 @@ double seconds_of(const DeviceMesh& mesh, Placement from, Placement to, const Ex
   };
   const auto source_memory = memory_for(source);
   const auto target_memory = memory_for(target);
-  return fastest(mesh, repetitions, [&] {
+  const auto execute = [&] {
     redistributor.execute(Execution(), array(source_memory, source), array(target_memory, target),
                           label);
+  };
+  return fastest(mesh, repetitions, [&] {
+    detail::keeping(mesh.communicator(), execute,
+                    [&] { return detail::held(source_memory, target_memory); });
   });
 }
 
@@ -90,18 +96,22 @@ double seconds_of_messages(const DeviceMesh& mesh, int shift, std::size_t messag
   const int next = rank_at(mesh.rank() + shift);
   const int previous = rank_at(mesh.rank() + mesh.size() - shift);
   const auto size = messages * static_cast<std::size_t>(bytes);
-  std::vector<std::byte> outgoing(size);
-  std::vector<std::byte> incoming(size);
+  const auto buffer = std::make_shared<std::vector<std::byte>>(2 * size);
+  auto* const incoming = buffer->data();
+  const auto* const outgoing = incoming + size;
+  const auto exchange_all = [&] {
+    Exchange exchange(mesh.communicator(), TraceKind::metadata, label, mesh.size());
+    for (std::size_t i = 0; i < messages; ++i)
+      exchange.receive(incoming + i * static_cast<std::size_t>(bytes), bytes, previous);
+    for (std::size_t i = 0; i < messages; ++i)
+      exchange.send(outgoing + i * static_cast<std::size_t>(bytes), bytes, next);
+    exchange.wait();
+    exchange.finish();
+  };
   return fastest(mesh, repetitions, [&] {
     collectively(mesh.calls(), "calibrate", [&](Operation& operation) {
       operation.agree(messages, [] { return std::string("calibrate"); });
-      Exchange exchange(mesh.communicator(), TraceKind::metadata, label, mesh.size());
-      for (std::size_t i = 0; i < messages; ++i)
-        exchange.receive(&incoming[i * static_cast<std::size_t>(bytes)], bytes, previous);
-      for (std::size_t i = 0; i < messages; ++i)
-        exchange.send(&outgoing[i * static_cast<std::size_t>(bytes)], bytes, next);
-      exchange.wait();
-      exchange.finish();
+      detail::keeping(mesh.communicator(), exchange_all, [&] { return buffer; });
     });
   });
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/open_messages.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/runtime.hpp>
 #include <tessera/error/error.hpp>
@@ -24,6 +25,9 @@ PendingCall::~PendingCall() {
   } catch (...) {
     // Whoever wants to know calls wait().
   }
+  if (can_end || !run_) return;
+  keep_for_ever(views_);
+  keep_for_ever(scratch_);
 }
 
 void PendingCall::begin(std::optional<Work> work) {
@@ -32,9 +36,11 @@ void PendingCall::begin(std::optional<Work> work) {
     return operation_.reset();
   }
   work_ = std::move(work);
+  views_ = work_->views;
   scratch_ = take_scratch(mesh_);
   bound_ =
       std::make_unique<BoundPlan>(work_->redistributor.bound(work_->source, work_->destination));
+  left_open_before_ = ever_left_open;
   run_ = std::make_unique<Run>(work_->execution, std::span(bound_.get(), 1),
                                work_->redistributor.group(), *scratch_, work_->label);
   if (run_->test()) return end();
@@ -138,6 +144,10 @@ void PendingCall::wait() {
 void PendingCall::fail() {
   try {
     run_.reset();
+    if (scratch_ && ever_left_open != left_open_before_) {
+      keep_for_messages(mesh_.communicator(), left_open_before_, views_);
+      keep_for_messages(mesh_.communicator(), left_open_before_, scratch_);
+    }
     operation_->fail();
   } catch (const Doomed&) {
     error_ = std::make_exception_ptr(Error(given_up(operation_->name()).text));

@@ -95,6 +95,11 @@ void run_plans(const Execution& execution, std::span<const detail::BoundPlan> pl
     detail::finish_host(execution);
 }
 
+/// What was in it.
+std::shared_ptr<void> taken_from(detail::Scratch& scratch) {
+  return std::make_shared<detail::Scratch>(std::exchange(scratch, {}));
+}
+
 bool are_of_same_kinds(const std::vector<Step>& a, const std::vector<Step>& b) {
   return std::ranges::equal(a, b, [](const Step& s, const Step& t) {
     return s.kind == t.kind && s.phases.size() == t.phases.size();
@@ -192,8 +197,13 @@ void Redistributor::run(const Execution& execution, const ArrayRef& source,
   const auto here = bound(source, destination);
   log(LogLevel::debug, "redistribute",
       [&] { return std::string(operation) + ": " + to_string(state_->plan); });
-  if (!run_short(execution, here, operation))
-    run_plans(execution, {&here, 1}, state_->group, *state_->scratch, operation);
+  detail::keeping(
+      state_->group.communicator,
+      [&] {
+        if (!run_short(execution, here, operation))
+          run_plans(execution, {&here, 1}, state_->group, *state_->scratch, operation);
+      },
+      [&] { return taken_from(*state_->scratch); });
 }
 
 /// False, and nothing is done, where more than a ShortExchange is needed.
@@ -253,7 +263,10 @@ void run_together(const Execution& execution, std::span<const Redistributor> red
       const bool joins = alike.empty() || are_of_same_kinds(plan.steps, first);
       (joins ? alike : others).push_back(plan);
     }
-    run_plans(execution, alike, redistributors.front().group(), scratch, operation);
+    const auto& group = redistributors.front().group();
+    keeping(
+        group.communicator, [&] { run_plans(execution, alike, group, scratch, operation); },
+        [&] { return taken_from(scratch); });
     left.swap(others);
   }
 }

@@ -168,6 +168,61 @@ TEST(Pending, that_nobody_comes_for_times_out_however_rarely_it_is_tested) {
   EXPECT_THAT(message, HasSubstr("all_reduce: waited 0.5 s for mesh rank 0"));
 }
 
+/// Sleeps on mesh rank 0 for longer than the others wait.
+void come_late(const DeviceMesh& mesh) {
+  if (mesh.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(4));
+}
+
+/// What a sum of `large` Views throws for which rank 0 comes late.
+template <class Sum>
+std::string message_without_rank_0(const DeviceMesh& mesh, const Sum& sum) {
+  const auto before = agreement(mesh);
+  sum();  // the next one compares nothing
+  set_agreement(mesh, {.level = before.level, .timeout = 1});
+  const auto message = message_of<Timeout>(sum);
+  MPI_Barrier(MPI_COMM_WORLD);
+  set_agreement(mesh, before);
+  return message;
+}
+const Extents large{4, 2'000'000};
+
+TEST(Pending, that_has_timed_out_keeps_the_memory_that_a_late_rank_reads) {
+  if (world_size() == 1) return;
+  const auto mesh = everyone();
+  bool is_first = true;
+
+  const auto message = message_without_rank_0(mesh, [&] {
+    auto pending = start_sum(constant(1, large), mesh);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!std::exchange(is_first, false)) come_late(mesh);
+    pending.wait();
+  });
+  const auto after = all_reduce(constant(2, large), ReduceOp::sum, mesh, 0);
+
+  EXPECT_THAT(message, HasSubstr("all_reduce: waited 1 s for mesh rank 0"));
+  EXPECT_EQ(wrong_constant(after, 2 * mesh.size(), large), "");
+}
+
+TEST(TimedOut, call_lets_go_of_its_memory_once_the_late_rank_has_come) {
+  if (world_size() == 1) return;
+  const auto mesh = everyone();
+  const auto mine = constant(1, large);
+  bool is_first = true;
+
+  const auto message = message_without_rank_0(mesh, [&] {
+    if (!std::exchange(is_first, false)) come_late(mesh);
+    all_reduce(mine, ReduceOp::sum, mesh, 0);
+  });
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    const auto after = all_reduce(constant(2), ReduceOp::sum, mesh, 0);
+    EXPECT_EQ(wrong_constant(after, 2 * mesh.size()), "");
+  }
+
+  EXPECT_THAT(message, HasSubstr("all_reduce: waited 1 s for mesh rank 0"));
+  EXPECT_EQ(mine.use_count(), 1);
+}
+
 TEST(Pending, that_is_complete_moves_others_on_when_it_is_tested) {
   const auto mesh = everyone();
   const auto other = kept_mesh("of another communicator", [] {

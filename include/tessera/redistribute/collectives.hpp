@@ -213,7 +213,8 @@ AllocatableView<V> run_collective(const Execution& execution, const V& view, con
                                   const DeviceMesh& mesh, Operation& operation) {
   if (!mesh.coordinate()) return {};
   const auto ready = kind.prepare(operation, view, mesh);
-  ready.redistributor.run(execution, ready.source, ready.destination, Kind::label);
+  ready.redistributor.run(execution, ready.source, ready.destination, Kind::label,
+                          [&] { return held(view, ready.result); });
   return ready.result;
 }
 
@@ -240,10 +241,10 @@ Pending<AllocatableView<V>> start_collective(const Execution& execution, const V
     if (!along.coordinate()) return {};
     const auto ready = kind.prepare(operation, view, along);
     result = ready.result;
-    return PendingCall::Work{ready.redistributor, execution, ready.source, ready.destination,
-                             Kind::label};
+    return PendingCall::Work{ready.redistributor, execution,          ready.source,
+                             ready.destination,   held(view, result), Kind::label};
   });
-  return {std::move(call), view, result};
+  return {std::move(call), result};
 }
 
 }  // namespace detail

@@ -83,7 +83,8 @@ auto distribute_tensor(const Execution& execution, const V& view, const DeviceMe
                                         target, type, {}, operation.name()),
                    source, destination}
             : move_from_root(mesh, options.src_rank, target, source, destination, operation.name());
-    move.redistributor.run(execution, move.source, move.destination, label);
+    move.redistributor.run(execution, move.source, move.destination, label,
+                           [&] { return held(view, result.to_local()); });
     return result;
   });
 }

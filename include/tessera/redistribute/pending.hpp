@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@ class PendingCall {
     Execution execution;
     ArrayRef source;
     ArrayRef destination;
+    std::shared_ptr<void> views;  ///< what holds the memory of both
     const char* label;
   };
 
@@ -68,9 +70,11 @@ class PendingCall {
   DeviceMesh mesh_;
   std::optional<Operation> operation_;  ///< none once it is complete
   std::optional<Work> work_;
+  std::shared_ptr<void> views_;  ///< until the Pending is destroyed
   std::shared_ptr<Scratch> scratch_;
   std::unique_ptr<BoundPlan> bound_;
   std::unique_ptr<Run> run_;
+  std::uint64_t left_open_before_ = 0;  ///< ever_left_open, before run_ began
   std::optional<Watch> watch_;
   std::exception_ptr background_error_;  ///< not yet settled with the other ranks
   std::exception_ptr error_;
@@ -109,16 +113,12 @@ template <class Result>
 class Pending {
  public:
   /// Made by the functions whose names end in _async.
-  template <class Source>
-  Pending(std::unique_ptr<detail::PendingCall> call, const Source& source, const Result& result)
-      : source_(std::make_shared<detail::Kept<Source>>(source)),
-        result_(result),
-        call_(std::move(call)) {}
+  Pending(std::unique_ptr<detail::PendingCall> call, const Result& result)
+      : result_(result), call_(std::move(call)) {}
   Pending(Pending&&) noexcept = default;
   /// Waits for what it held.
   Pending& operator=(Pending&& other) noexcept {
     call_ = std::move(other.call_);
-    source_ = std::move(other.source_);
     result_ = std::move(other.result_);
     return *this;
   }
@@ -139,7 +139,6 @@ class Pending {
     return *call_;
   }
 
-  std::shared_ptr<void> source_;
   detail::Kept<Result> result_;
   std::unique_ptr<detail::PendingCall> call_;  // last: it ends before the Views do
 };

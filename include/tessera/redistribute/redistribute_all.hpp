@@ -81,7 +81,15 @@ auto redistribute_all(const Execution& execution, const std::vector<DTensor<V>>&
       pieces.push_back({array_ref(tensor.to_local()), array_ref(results.back().to_local())});
     }
     if (redistributors.empty()) return finish(execution, "redistribute_all");
-    run_together(execution, redistributors, pieces, "tessera::redistribute_all");
+    keeping(
+        mesh.communicator(),
+        [&] { run_together(execution, redistributors, pieces, "tessera::redistribute_all"); },
+        [&] {
+          const auto all = std::make_shared<std::vector<std::shared_ptr<void>>>();
+          for (std::size_t i = 0; i < results.size(); ++i)
+            all->push_back(held(tensors[i].to_local(), results[i].to_local()));
+          return all;
+        });
   });
   return results;
 }

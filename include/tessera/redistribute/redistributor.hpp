@@ -5,9 +5,11 @@
 #include <memory>
 #include <span>
 
+#include <tessera/comm/detail/open_messages.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/redistribute/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/detail/view_traits.hpp>
 
 namespace tessera {
 
@@ -55,7 +57,7 @@ class Redistributor {
   void execute(const Source& source, const Destination& destination) const {
     static_assert(!std::is_const_v<typename Destination::value_type>,
                   "expected a View that can be written");
-    execute(Execution(), array_ref(source), array_ref(destination), "tessera::redistribute");
+    execute_on(Execution(), source, destination);
   }
   /// The same, ordered on `exec`.
   template <class Exec, class Source, class Destination>
@@ -63,16 +65,22 @@ class Redistributor {
   void execute(const Exec& exec, const Source& source, const Destination& destination) const {
     static_assert(!std::is_const_v<typename Destination::value_type>,
                   "expected a View that can be written");
-    execute(Execution(exec), array_ref(source), array_ref(destination), "tessera::redistribute");
+    execute_on(Execution(exec), source, destination);
   }
 
-  /// The same without types. `operation` names the caller in trace events.
+  /// The same without types. `operation` names the caller in trace events. After a Timeout, a rank
+  /// that comes late may still read the source and write to the destination.
   void execute(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
                const char* operation) const;
 
-  /// A part of a call that the ranks have agreed on. Without checks.
+  /// A part of a call that the ranks have agreed on. Without checks. `views()` holds the memory, see
+  /// detail::keeping().
+  template <class Views>
   void run(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
-           const char* operation) const;
+           const char* operation, const Views& views) const {
+    detail::keeping(
+        group().communicator, [&] { run(execution, source, destination, operation); }, views);
+  }
   /// States the call, see Operation::agree.
   void agree(Operation& call, const CallText& text) const;
   /// Whether run() works with the source's memory as destination, on this rank.
@@ -87,6 +95,18 @@ class Redistributor {
   const void* identity() const { return state_.get(); }
 
  private:
+  template <class Source, class Destination>
+  void execute_on(const Execution& execution, const Source& source,
+                  const Destination& destination) const {
+    detail::keeping(
+        group().communicator,
+        [&] {
+          execute(execution, array_ref(source), array_ref(destination), "tessera::redistribute");
+        },
+        [&] { return detail::held(source, destination); });
+  }
+  void run(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
+           const char* operation) const;
   bool run_short(const Execution& execution, const detail::BoundPlan& here,
                  const char* operation) const;
 

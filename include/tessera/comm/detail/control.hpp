@@ -163,6 +163,11 @@ class Control {
   /// The fingerprint that `rank` sent in this round, once it has arrived.
   std::optional<std::uint64_t> take_round(int rank, std::int32_t round, OperationId id);
 
+  /// Takes over messages of a failing call that nobody has taken or sent until its time was over.
+  void leave_open(std::vector<MPI_Request> requests);
+  /// See keep_for_messages().
+  void keep_memory(std::uint64_t before, const std::shared_ptr<void>& memory);
+
   /// Ranks compare calls: there is something to hear.
   bool is_listening() const { return options.level != Agreement::none; }
   /// Lets all of them come to their end, for at most the time limit.
@@ -197,6 +202,12 @@ class Control {
     std::int32_t tag;
     std::int32_t messages;
   };
+  /// Messages that a failing call has left under way, and the memory that they read and write.
+  struct OpenMessages {
+    std::uint64_t number;  ///< ever_left_open
+    std::vector<MPI_Request> requests;
+    std::vector<std::shared_ptr<void>> memory = {};
+  };
   using Round = std::tuple<OperationId, std::int32_t, int>;
 
   void send(int rank, std::vector<std::byte> bytes);
@@ -216,6 +227,7 @@ class Control {
   void tell_elsewhere(int rank, OperationId about, const Operation& instead);
   void add_leftover(int rank, const Statement& statement, std::int32_t tag, std::int32_t received);
   void receive_leftovers();
+  void test_open_messages();
 
   const Statement& keep(int rank, Statement statement);
   const Statement* heard(OperationId about, int rank) const;
@@ -247,6 +259,7 @@ class Control {
   std::set<OperationId> known_to_agree_;
   std::deque<FailedCall> failed_;
   std::deque<Leftover> leftovers_;
+  std::vector<OpenMessages> open_messages_;
   bool is_advancing_ = false;
   std::exception_ptr settled_;    ///< the last exception that a whole group has thrown
   std::uint64_t settled_by_ = 0;  ///< key of that group
@@ -267,8 +280,8 @@ Problem verdict(const char* function, const OperationLog& log, double timeout,
 Problem given_up(const char* function);
 /// The problem that an exception is.
 Problem problem_of(const std::exception_ptr& exception);
-/// Whoever has this problem takes another rank for dead, or late: it waits for a second until its
-/// messages are taken, and may have freed their memory since.
+/// Whoever has this problem takes another rank for dead, or late: it waits for no more than a second
+/// until its messages are taken.
 bool may_have_left(const Problem& problem);
 /// Throws what has this kind and text.
 [[noreturn]] void throw_problem(const Problem& problem);

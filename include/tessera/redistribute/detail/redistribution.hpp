@@ -191,13 +191,19 @@ auto prepare_redistribution(Operation& operation, const Execution& execution,
   return Redistribution<Result>{std::move(result), std::move(redistributor)};
 }
 
+template <class V, class W>
+void run(const Redistributor& redistributor, const Execution& execution, const V& source,
+         const W& destination, const char* label) {
+  redistributor.run(execution, array_ref(source), array_ref(destination), label,
+                    [&] { return held(source, destination); });
+}
+
 template <class Result, class V>
 void run(const Redistribution<Result>& redistribution, const Execution& execution,
          const DTensor<V>& tensor) {
   if (redistribution.redistributor)
-    redistribution.redistributor->run(execution, array_ref(tensor.to_local()),
-                                      array_ref(redistribution.result.to_local()),
-                                      "tessera::redistribute");
+    run(*redistribution.redistributor, execution, tensor.to_local(),
+        redistribution.result.to_local(), "tessera::redistribute");
 }
 
 template <class Out, class V>
@@ -251,12 +257,15 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
     result = ready.result;
     std::optional<PendingCall::Work> work;
     if (ready.redistributor)
-      work = PendingCall::Work{std::move(*ready.redistributor), execution,
-                               array_ref(tensor.to_local()), array_ref(result.to_local()),
+      work = PendingCall::Work{std::move(*ready.redistributor),
+                               execution,
+                               array_ref(tensor.to_local()),
+                               array_ref(result.to_local()),
+                               held(tensor.to_local(), result.to_local()),
                                "tessera::redistribute"};
     return work;
   });
-  return Pending<decltype(Ready::result)>(std::move(call), tensor, result);
+  return Pending<decltype(Ready::result)>(std::move(call), result);
 }
 
 /// `mesh`: the tensor's, perhaps with other names.
@@ -305,9 +314,8 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
              ", got mesh " + to_string(destination.device_mesh());
     });
     if (!mesh.coordinate()) return;
-    agreed_redistributor<V, W>(operation, mesh, tensor.spec(), destination.spec(), options)
-        .run(execution, array_ref(tensor.to_local()), array_ref(destination.to_local()),
-             "tessera::redistribute");
+    run(agreed_redistributor<V, W>(operation, mesh, tensor.spec(), destination.spec(), options),
+        execution, tensor.to_local(), destination.to_local(), "tessera::redistribute");
   });
 }
 
@@ -335,8 +343,8 @@ auto gather_to(const Execution& execution, const DTensor<V>& tensor, int mesh_ra
       Result result;
       if (mesh.rank() == mesh_rank) result = allocate<Result>(tensor.shape(), "tessera::gather_to");
       if (mesh.coordinate())
-        agreed_redistributor<V, Result>(operation, mesh, tensor.spec(), target, {})
-            .run(execution, array_ref(tensor.to_local()), array_ref(result), "tessera::gather_to");
+        run(agreed_redistributor<V, Result>(operation, mesh, tensor.spec(), target, {}), execution,
+            tensor.to_local(), result, "tessera::gather_to");
       return result;
     }
   });

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
@@ -118,5 +120,11 @@ class ViewHolder {
     V view_;
   };
 };
+
+/// Holds these Views.
+template <class... V>
+std::shared_ptr<void> held(const V&... views) {
+  return std::make_shared<std::tuple<ViewHolder<V>...>>(ViewHolder<V>(views)...);
+}
 
 }  // namespace tessera::detail
