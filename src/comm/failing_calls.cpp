@@ -192,7 +192,7 @@ bool Control::has_leftovers() {
 
 void Control::add_leftover(int rank, const Statement& statement, std::int32_t tag,
                            std::int32_t received) {
-  // Of a rank that MPI takes for dead nothing comes any more.
+  // After an error of MPI it is not certain that they come.
   if (statement.problem.kind == ErrorKind::mpi_error) return;
   const auto messages = statement.messages - (statement.tag == tag ? received : 0);
   if (messages > 0) leftovers_.push_back({rank, statement.tag, messages});

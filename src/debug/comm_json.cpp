@@ -89,7 +89,7 @@ std::vector<std::vector<std::byte>> gathered(const Group& group, const std::stri
                                              const char* operation) {
   const auto sizes = all_gather_value(group, std::ssize(row), TraceKind::metadata, operation);
   const auto mine = std::as_bytes(std::span(row));
-  const auto rows = std::make_shared<std::vector<std::vector<std::byte>>>(1);
+  auto rows = std::make_shared<std::vector<std::vector<std::byte>>>(1);
   rows->front().assign(mine.begin(), mine.end());
   const auto exchange_rows = [&] {
     Exchange exchange(group.communicator, TraceKind::metadata, operation, group.size());

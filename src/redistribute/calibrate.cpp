@@ -96,7 +96,7 @@ double seconds_of_messages(const DeviceMesh& mesh, int shift, std::size_t messag
   const int next = rank_at(mesh.rank() + shift);
   const int previous = rank_at(mesh.rank() + mesh.size() - shift);
   const auto size = messages * static_cast<std::size_t>(bytes);
-  const auto buffer = std::make_shared<std::vector<std::byte>>(2 * size);
+  auto buffer = std::make_shared<std::vector<std::byte>>(2 * size);
   auto* const incoming = buffer->data();
   const auto* const outgoing = incoming + size;
   const auto exchange_all = [&] {

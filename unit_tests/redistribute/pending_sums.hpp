@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 
 #include <tessera/redistribute/collectives.hpp>
@@ -30,6 +32,14 @@ inline std::string wrong_constant(const Matrix& view, double value, const Extent
 
 inline Pending<Matrix> start_sum(const Matrix& mine, const DeviceMesh& mesh) {
   return all_reduce_async(mine, ReduceOp::sum, mesh, 0);
+}
+
+/// Calls `step` until it says that all is done, at most so long. Whether it did.
+inline bool repeat_until(double seconds, const std::function<bool()>& step) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (std::chrono::steady_clock::now() < end)
+    if (step()) return true;
+  return false;
 }
 
 }  // namespace tessera::test

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -38,17 +39,17 @@ struct UnderWay {
 
 /// What one execution of a plan needs besides source and destination.
 struct Scratch {
-  ScratchBuffer outgoing;             ///< packed blocks
-  ScratchBuffer incoming;             ///< and those to unpack
-  ScratchBuffer arriving_terms;       ///< of reductions, as messages
-  ScratchBuffer moved_terms;          ///< to the space of their results
-  ScratchBuffer intermediate[2];      ///< pieces between two phases, in turn
-  std::vector<PhaseRun> phases;       ///< where the plans keep none
-  std::vector<ArrayRef> pieces;       ///< by plan, before the phase under way
-  std::vector<ArrayRef> results;      ///< and after it
-  std::vector<UnderWay> under_way;    ///< messages of the phase
-  std::vector<std::size_t> complete;  ///< ids of messages
-  ViewHolder<Execution> user;         ///< who used it last
+  ScratchBuffer outgoing;                     ///< packed blocks
+  ScratchBuffer incoming;                     ///< and those to unpack
+  ScratchBuffer arriving_terms;               ///< of reductions, as messages
+  ScratchBuffer moved_terms;                  ///< to the space of their results
+  std::array<ScratchBuffer, 2> intermediate;  ///< pieces between two phases, in turn
+  std::vector<PhaseRun> phases;               ///< where the plans keep none
+  std::vector<ArrayRef> pieces;               ///< by plan, before the phase under way
+  std::vector<ArrayRef> results;              ///< and after it
+  std::vector<UnderWay> under_way;            ///< messages of the phase
+  std::vector<std::size_t> complete;          ///< ids of messages
+  ViewHolder<Execution> user;                 ///< who used it last
 
   /// Waits for the last user if it was another instance.
   void hand_over(const Execution& execution);

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+// Calls to which one rank comes after the others have given up.
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <gmock/gmock.h>
+
+#include <tessera/comm/agreement.hpp>
+#include <tessera/mesh/device_mesh.hpp>
+
+#include "../support/errors.hpp"
+#include "pending_sums.hpp"
+
+namespace tessera::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Long: the memory goes back to the system when it is freed.
+const Extents large{4, 2'000'000};
+
+/// Sleeps on mesh rank 0 for longer than the others wait.
+void come_late(const DeviceMesh& mesh) {
+  if (mesh.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(4));
+}
+
+/// What a sum of `large` Views throws for which rank 0 comes late.
+template <class Sum>
+std::string message_without_rank_0(const DeviceMesh& mesh, const Sum& sum) {
+  const auto before = agreement(mesh);
+  sum();  // the next one compares nothing
+  set_agreement(mesh, {.level = before.level, .timeout = 1});
+  const auto message = message_of<Timeout>(sum);
+  MPI_Barrier(MPI_COMM_WORLD);
+  set_agreement(mesh, before);
+  return message;
+}
+
+TEST(Pending, that_nobody_comes_for_times_out_however_rarely_it_is_tested) {
+  if (world_size() == 1) return;
+  const auto mesh = everyone();
+  const auto before = agreement(mesh);
+  set_agreement(mesh, {.level = before.level, .timeout = 0.5});
+  start_sum(constant(1), mesh).wait();  // later starts compare nothing
+  const auto sleep = [](double seconds) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  };
+
+  std::string message;
+  if (mesh.rank() == 0) sleep(4);
+  try {
+    auto pending = start_sum(constant(1), mesh);
+    const bool is_complete = repeat_until(3, [&] {
+      sleep(0.15);
+      return pending.test();
+    });
+    message = is_complete ? "complete" : "no time-out";
+  } catch (const Timeout& error) {
+    message = error.what();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  set_agreement(mesh, before);
+  const auto after = all_reduce(constant(2), ReduceOp::sum, mesh, 0);
+
+  EXPECT_EQ(wrong_constant(after, 2 * mesh.size()), "");
+  if (mesh.rank() == 0) return;
+  EXPECT_THAT(message, HasSubstr("all_reduce: waited 0.5 s for mesh rank 0"));
+}
+
+TEST(Pending, that_has_timed_out_keeps_the_memory_that_a_late_rank_reads) {
+  if (world_size() == 1) return;
+  const auto mesh = everyone();
+  bool is_first = true;
+
+  const auto message = message_without_rank_0(mesh, [&] {
+    auto pending = start_sum(constant(1, large), mesh);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!std::exchange(is_first, false)) come_late(mesh);
+    pending.wait();
+  });
+  const auto after = all_reduce(constant(2, large), ReduceOp::sum, mesh, 0);
+
+  EXPECT_THAT(message, HasSubstr("all_reduce: waited 1 s for mesh rank 0"));
+  EXPECT_EQ(wrong_constant(after, 2 * mesh.size(), large), "");
+}
+
+TEST(TimedOut, call_lets_go_of_its_memory_once_the_late_rank_has_come) {
+  if (world_size() == 1) return;
+  const auto mesh = everyone();
+  const auto mine = constant(1, large);
+  bool is_first = true;
+
+  const auto message = message_without_rank_0(mesh, [&] {
+    if (!std::exchange(is_first, false)) come_late(mesh);
+    all_reduce(mine, ReduceOp::sum, mesh, 0);
+  });
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    const auto after = all_reduce(constant(2), ReduceOp::sum, mesh, 0);
+    EXPECT_EQ(wrong_constant(after, 2 * mesh.size()), "");
+  }
+
+  EXPECT_THAT(message, HasSubstr("all_reduce: waited 1 s for mesh rank 0"));
+  EXPECT_EQ(mine.use_count(), 1);
+}
+
+}  // namespace
+}  // namespace tessera::test
