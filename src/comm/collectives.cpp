@@ -15,10 +15,6 @@ namespace {
 using Offsets = std::vector<std::int64_t>;
 using Bytes = std::vector<std::byte>;
 
-Exchange start(const Group& group, TraceKind kind, const char* operation) {
-  return {group.communicator, kind, operation, group.size()};
-}
-
 int rank_at_distance(const Group& group, int distance) {
   const auto n = group.size();
   return group.ranks[static_cast<std::size_t>((group.position + distance % n + n) % n)];
@@ -97,9 +93,16 @@ void binomial(Exchange& exchange, const Group& group, std::span<std::byte> data,
     if (distance + bit < n) exchange.send(data.data(), bytes, rank_at_distance(group, bit));
 }
 
-template <class Body>
-void keeping_bytes(const Group& group, Bytes& bytes, const Body& body) {
-  detail::keeping(group.communicator, body,
+/// Runs algorithm(exchange), whose messages lie in `bytes`.
+template <class Algorithm>
+void run(const Group& group, TraceKind kind, const char* operation, Bytes& bytes,
+         const Algorithm& algorithm) {
+  const auto exchange_all = [&] {
+    Exchange exchange(group.communicator, kind, operation, group.size());
+    algorithm(exchange);
+    exchange.finish();
+  };
+  detail::keeping(group.communicator, exchange_all,
                   [&] { return std::make_shared<Bytes>(std::move(bytes)); });
 }
 
@@ -123,11 +126,8 @@ std::vector<std::byte> all_gather(const Group& group, std::span<const std::byte>
                                   TraceKind kind, const char* operation) {
   if (group.size() == 1) return {mine.begin(), mine.end()};
   Bytes blocks;
-  keeping_bytes(group, blocks, [&] {
-    auto exchange = start(group, kind, operation);
-    gather_equal(exchange, group, mine, blocks);
-    exchange.finish();
-  });
+  run(group, kind, operation, blocks,
+      [&](Exchange& exchange) { gather_equal(exchange, group, mine, blocks); });
   return blocks;
 }
 
@@ -137,11 +137,8 @@ std::vector<std::vector<std::byte>> all_gather_v(const Group& group,
   if (group.size() == 1) return {{mine.begin(), mine.end()}};
   Bytes blocks;
   std::vector<Bytes> result;
-  keeping_bytes(group, blocks, [&] {
-    auto exchange = start(group, kind, operation);
-    result = gather_unequal(exchange, group, mine, blocks);
-    exchange.finish();
-  });
+  run(group, kind, operation, blocks,
+      [&](Exchange& exchange) { result = gather_unequal(exchange, group, mine, blocks); });
   return result;
 }
 
@@ -149,22 +146,16 @@ void broadcast(const Group& group, std::span<std::byte> data, int root, TraceKin
                const char* operation) {
   if (group.size() == 1) return;
   Bytes copy(data.begin(), data.end());
-  keeping_bytes(group, copy, [&] {
-    auto exchange = start(group, kind, operation);
-    binomial(exchange, group, copy, root);
-    exchange.finish();
-  });
+  run(group, kind, operation, copy,
+      [&](Exchange& exchange) { binomial(exchange, group, copy, root); });
   std::ranges::copy(copy, data.begin());
 }
 
 void barrier(const Group& group, TraceKind kind, const char* operation) {
   if (group.size() == 1) return;
   Bytes tokens(2);
-  keeping_bytes(group, tokens, [&] {
-    auto exchange = start(group, kind, operation);
-    dissemination(exchange, group, tokens);
-    exchange.finish();
-  });
+  run(group, kind, operation, tokens,
+      [&](Exchange& exchange) { dissemination(exchange, group, tokens); });
 }
 
 }  // namespace tessera

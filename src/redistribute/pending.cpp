@@ -36,7 +36,7 @@ void PendingCall::begin(std::optional<Work> work) {
     return operation_.reset();
   }
   work_ = std::move(work);
-  views_ = work_->views;
+  views_ = std::move(work_->views);
   scratch_ = take_scratch(mesh_);
   bound_ =
       std::make_unique<BoundPlan>(work_->redistributor.bound(work_->source, work_->destination));

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include <gmock/gmock.h>
 
@@ -22,18 +21,16 @@ using ::testing::HasSubstr;
 /// Long: the memory goes back to the system when it is freed.
 const Extents large{4, 2'000'000};
 
-/// Sleeps on mesh rank 0 for longer than the others wait.
-void come_late(const DeviceMesh& mesh) {
-  if (mesh.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(4));
-}
-
-/// What a sum of `large` Views throws for which rank 0 comes late.
+/// What sum(arrive) throws where rank 0 sleeps in arrive() for longer than the others wait.
 template <class Sum>
 std::string message_without_rank_0(const DeviceMesh& mesh, const Sum& sum) {
   const auto before = agreement(mesh);
-  sum();  // the next one compares nothing
+  sum([] {});  // the next one compares nothing
   set_agreement(mesh, {.level = before.level, .timeout = 1});
-  const auto message = message_of<Timeout>(sum);
+  const auto come_late = [&] {
+    if (mesh.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(4));
+  };
+  const auto message = message_of<Timeout>([&] { sum(come_late); });
   MPI_Barrier(MPI_COMM_WORLD);
   set_agreement(mesh, before);
   return message;
@@ -73,12 +70,11 @@ TEST(Pending, that_nobody_comes_for_times_out_however_rarely_it_is_tested) {
 TEST(Pending, that_has_timed_out_keeps_the_memory_that_a_late_rank_reads) {
   if (world_size() == 1) return;
   const auto mesh = everyone();
-  bool is_first = true;
 
-  const auto message = message_without_rank_0(mesh, [&] {
+  const auto message = message_without_rank_0(mesh, [&](const auto& arrive) {
     auto pending = start_sum(constant(1, large), mesh);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (!std::exchange(is_first, false)) come_late(mesh);
+    arrive();
     pending.wait();
   });
   const auto after = all_reduce(constant(2, large), ReduceOp::sum, mesh, 0);
@@ -91,10 +87,9 @@ TEST(TimedOut, call_lets_go_of_its_memory_once_the_late_rank_has_come) {
   if (world_size() == 1) return;
   const auto mesh = everyone();
   const auto mine = constant(1, large);
-  bool is_first = true;
 
-  const auto message = message_without_rank_0(mesh, [&] {
-    if (!std::exchange(is_first, false)) come_late(mesh);
+  const auto message = message_without_rank_0(mesh, [&](const auto& arrive) {
+    arrive();
     all_reduce(mine, ReduceOp::sum, mesh, 0);
   });
   for (int i = 0; i < 3; ++i) {
