@@ -58,6 +58,16 @@ const char* way_of_device_memory(Staging staging) {
   }
 }
 
+/// Of device memory, where ranks share a node; "" where it goes through the window.
+std::string way_on_node(const CommunicatorState& state) {
+  constexpr auto line = "  device memory on a node: {}\n";
+  if (state.device_path == DevicePath::mpi) return fmt::format(line, "in messages");
+  if (state.device_path == DevicePath::stage) return "";
+  return fmt::format(line,
+                     fmt::format("through slots of {} KiB ({})", state.smallest_device_slot >> 10,
+                                 way_to_share_device_memory()));
+}
+
 const char* name_of(Agreement level) {
   switch (level) {
     case Agreement::none:
@@ -78,12 +88,13 @@ std::string description(const Communicator& communicator) {
       "  MPI: {}, thread level {}\n"
       "  nodes: {} for {} ranks, {} of them on this one; {}{}\n"
       "  messages: {} ({})\n"
+      "{}"
       "  agreement: {}, timeout {} s, patience {} s\n",
       mpi_library(), thread_level(), state.node_map.nodes(), state.size,
       state.node_map.peers(state.rank).size(), window_of(state),
       state.control->is_oversubscribed ? "; more ranks than cores" : "",
-      way_of_device_memory(state.staging), state.staging_source, name_of(options.level),
-      options.timeout, options.patience);
+      way_of_device_memory(state.staging), state.staging_source, way_on_node(state),
+      name_of(options.level), options.timeout, options.patience);
 }
 
 }  // namespace tessera::detail

@@ -19,6 +19,7 @@
 #include <tessera/comm/detail/staging.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/error/log.hpp>
 
 namespace tessera::detail {
 namespace {
@@ -96,22 +97,49 @@ GpuAwareness ask_mpi(DeviceKind kind) {
   return {false, "MPI does not say"};
 }
 
-void learn_staging(const Communicator& communicator) {
-  auto& state = communicator.state();
-  const auto group = all_ranks(communicator);
-  if (const auto wanted = parse_staging(variable_of_first(group, variable))) {
+/// Where TESSERA_DEVICE_PATH leaves it to what is there.
+static void learn_awareness(const Group& group, CommunicatorState& state) {
+  struct Answer {
+    std::int32_t has_device;
+    std::int32_t is_aware;
+  };
+  const auto wanted = parse_staging(variable_of_first(group, variable));
+  auto mine = ask_mpi(device_kind);
+  const Answer answer{device_kind != DeviceKind::none, mine.is_aware};
+  const auto all = all_gather_value(group, answer, TraceKind::metadata, operation);
+  const auto first_without = [&](std::int32_t Answer::*what) {
+    return std::ranges::find(all, 0, what);
+  };
+  const auto& path = state.wanted_path;
+  const auto hostly = first_without(&Answer::has_device);
+  state.may_share_device_memory = hostly == all.end() || path.is_for_all_memory;
+  if (!path.is_auto && !state.may_share_device_memory)
+    log(LogLevel::warning, "comm", [&] {
+      return fmt::format("TESSERA_DEVICE_PATH=ipc: no device in the build of rank {}",
+                         hostly - all.begin());
+    });
+  if (wanted) {
     state.staging = *wanted;
     state.staging_source = variable;
     return;
   }
-  auto mine = ask_mpi(device_kind);
-  const int is_aware = mine.is_aware ? 1 : 0;
-  const auto all = all_gather_value(group, is_aware, TraceKind::metadata, operation);
-  const auto unaware = std::ranges::find(all, 0);
+  const auto unaware = first_without(&Answer::is_aware);
   state.staging = unaware == all.end() ? Staging::nothing : Staging::device_memory;
   state.staging_source = std::move(mine.source);
   if (mine.is_aware && unaware != all.end())
     state.staging_source = fmt::format("not so on rank {}", unaware - all.begin());
+}
+
+void learn_staging(const Communicator& communicator) {
+  auto& state = communicator.state();
+  const auto group = all_ranks(communicator);
+  constexpr auto path_variable = "TESSERA_DEVICE_PATH";
+  const auto wanted = parse_device_path(variable_of_first(group, path_variable));
+  state.wanted_path = wanted;
+  if (wanted.is_auto || wanted.path == DevicePath::ipc) return learn_awareness(group, state);
+  state.device_path = wanted.path;
+  state.staging = wanted.path == DevicePath::mpi ? Staging::nothing : Staging::device_memory;
+  state.staging_source = path_variable;
 }
 
 }  // namespace tessera::detail

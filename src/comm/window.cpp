@@ -31,7 +31,8 @@ WindowShape WindowShape::fitting(int ranks, std::int64_t section_bytes, std::int
   return shape;
 }
 
-Lanes::Lanes(SharedWindow& shared, std::uint64_t stamp) : shared_(shared), stamp_(stamp) {
+Lanes::Lanes(SharedWindow& shared, std::uint64_t stamp, const SlotMemory* slots)
+    : shared_(shared), stamp_(stamp), slots_(slots) {
   if (!shared_.spare_lanes.empty()) {
     lanes_ = std::move(shared_.spare_lanes.back());
     shared_.spare_lanes.pop_back();
@@ -60,8 +61,10 @@ void Lanes::close(int reader) noexcept {
 std::byte* Lanes::next(int reader) {
   const int slot = slot_of(lane(reader).written);
   if (shared_.queues[static_cast<std::size_t>(reader)].front() != this) return nullptr;
-  if (!shared_.window.is_free(reader, slot)) return nullptr;
-  return shared_.window.memory(reader, slot);
+  const auto& window = shared_.window;
+  if (!window.is_free(reader, slot)) return nullptr;
+  return slots_ != nullptr ? slots_->at(window.position(), reader, slot)
+                           : window.memory(reader, slot);
 }
 
 bool Lanes::streams(int reader, std::int64_t bytes) {
@@ -98,7 +101,11 @@ void Lanes::publish(int reader) {
 
 const std::byte* Lanes::take(int writer) {
   auto& from = lane(writer);
-  if (from.held == nullptr) from.held = shared_.window.take(writer, slot_of(from.read), stamp_);
+  const auto& window = shared_.window;
+  const int slot = slot_of(from.read);
+  if (from.held == nullptr && window.take(writer, slot, stamp_))
+    from.held = slots_ != nullptr ? slots_->at(writer, window.position(), slot)
+                                  : window.memory_from(writer, slot);
   return from.held;
 }
 

@@ -69,6 +69,7 @@ DeviceMesh DeviceMesh::make(const Communicator& communicator, FunctionName funct
     for (const auto& name : layout.dim_names()) arguments = hash_range(arguments, name);
     const auto call = [&] { return fmt::format("{} of {}", function.text, to_string(layout)); };
     operation.agree_always(arguments_differ ? 0 : arguments, call);
+    detail::learn_device_path(communicator);
     return DeviceMesh(communicator, layout);
   });
 }

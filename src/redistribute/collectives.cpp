@@ -18,11 +18,13 @@ int resolved_dim(int tensor_dim, std::size_t tensor_dims, const char* function) 
 }
 
 std::string CollectiveCall::operator()() const {
-  return fmt::format("{} of {}-d {} with {}", function, tensor_dims, to_string(type), arguments);
+  return fmt::format("{} of {}-d {} with {}{}", function, tensor_dims, to_string(type), arguments,
+                     space_in_words(on_device));
 }
 
 std::uint64_t CollectiveCall::hash() const {
-  return hash_range(hash_combine(tensor_dims, type), arguments);
+  const auto hash = hash_combine(hash_combine(tensor_dims, type), on_device ? 1 : 0);
+  return hash_range(hash, arguments);
 }
 
 Placements uniform(const DeviceMesh& mesh, Placement placement) {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
 
 #include <tessera/redistribute/detail/copy_batch.hpp>
@@ -34,9 +35,8 @@ int word_bytes(const CopyLoop& loop) {
               static_cast<std::uintptr_t>(loop.run);
   for (const auto stride : loop.source_strides) bits |= static_cast<std::uintptr_t>(stride);
   for (const auto stride : loop.destination_strides) bits |= static_cast<std::uintptr_t>(stride);
-  const auto zeros = std::countr_zero(bits);
-  if (zeros >= 3) return loop.run % 16 == 0 ? 16 : 8;
-  return 1 << zeros;
+  constexpr int largest = 4;
+  return 1 << std::min(std::countr_zero(bits), largest);
 }
 
 void copy_on_device(const Execution& execution, std::span<const CopyLoop> loops) {

@@ -21,11 +21,12 @@ Extents shape_on(const DeviceMesh& mesh, int root, const Extents& mine, const ch
 }
 
 Move move_from_root(const DeviceMesh& mesh, int root, const DTensorSpec& target, ArrayRef source,
-                    ArrayRef destination, const char* function) {
+                    ArrayRef destination, const RedistributeOptions& options,
+                    const char* function) {
   const bool is_root = mesh.rank() == root;
   const auto plan = [&](const DTensorSpec& to) {
     return cached_redistributor(mesh, whole_on(mesh.layout(), to.shape(), root), to, source.type,
-                                {}, function);
+                                options, function);
   };
   if (target.shape().size() > 0) {
     if (!is_root) source.extents = Extents::filled(target.shape().size(), 0);
@@ -49,16 +50,17 @@ void require_distributable(const DeviceMesh& mesh, const Placements& placements,
 
 std::string DistributeCall::operator()() const {
   if (options.each_rank)
-    return fmt::format("{} of {} {} as {} on each rank", function, to_string(type),
-                       to_string(shape), to_string(placements));
-  return fmt::format("{} of {}-d {} as {} from mesh rank {}", function, shape.size(),
-                     to_string(type), to_string(placements), options.src_rank);
+    return fmt::format("{} of {} {} as {} on each rank{}", function, to_string(type),
+                       to_string(shape), to_string(placements), space_in_words(on_device));
+  return fmt::format("{} of {}-d {} as {} from mesh rank {}{}", function, shape.size(),
+                     to_string(type), to_string(placements), options.src_rank,
+                     space_in_words(on_device));
 }
 
 std::uint64_t DistributeCall::hash() const {
   auto hash = hash_combine(placements.hash(), shape.size());
   if (options.each_rank) hash = hash_range(hash, shape);
-  hash = hash_combine(hash, type);
+  hash = hash_combine(hash_combine(hash, type), on_device ? 1 : 0);
   return hash_combine(hash, options.each_rank ? ~0U : static_cast<unsigned>(options.src_rank));
 }
 

@@ -21,7 +21,10 @@ void PhaseRun::count(Exchange& exchange) const {
 
 bool PhaseRun::advance(const Execution& execution, Lanes* lanes) {
   bool has_moved = false;
-  if (lanes != nullptr) {
+  if (lanes != nullptr && (uses_device_ || peers_.slots != nullptr)) {
+    has_moved = send_by_kernels(execution, *lanes);
+    has_moved = receive_by_kernels(execution, *lanes) || has_moved;
+  } else if (lanes != nullptr) {
     has_moved = send_chunks(execution, *lanes);
     has_moved = receive_chunks(execution, *lanes) || has_moved;
   }
@@ -94,6 +97,63 @@ bool PhaseRun::receive_chunks(const Execution& execution, Lanes& lanes) {
   return has_moved;
 }
 
+/// Who works on slots that such a chunk comes from or goes to.
+MemorySpace PhaseRun::space_of_slots(const ArrayRef& array) const {
+  if (peers_.slots != nullptr)
+    return peers_.slots->is_on_device ? MemorySpace::device : MemorySpace::host;
+  return peers_.is_window_pinned ? array.space : MemorySpace::host;
+}
+
+/// All that can go, by one kernel and one fence.
+bool PhaseRun::send_by_kernels(const Execution& execution, Lanes& lanes) {
+  jobs_.clear();
+  moved_.clear();
+  unblock_all();
+  for (auto& stream : outgoing_) {
+    if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
+    if (auto* const slot = lanes.next(stream.lane)) {
+      const auto chunk = stream.next_chunk();
+      jobs_.push_back({chunk, in_slot(slot, chunk, space_of_slots(chunk))});
+      moved_.push_back(&stream);
+    }
+    block(stream.lane);
+  }
+  if (moved_.empty()) return false;
+  run_jobs(execution);
+  for (auto* const stream : moved_) {
+    lanes.publish(stream->lane);
+    stream->pass();
+    if (!stream->is_done()) continue;
+    lanes.close(stream->lane);
+    --left_;
+  }
+  return true;
+}
+
+/// Likewise, what has come.
+bool PhaseRun::receive_by_kernels(const Execution& execution, Lanes& lanes) {
+  jobs_.clear();
+  moved_.clear();
+  unblock_all();
+  for (auto& stream : incoming_) {
+    if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
+    if (const auto* const slot = lanes.take(stream.lane)) {
+      const auto chunk = stream.next_chunk();
+      jobs_.push_back({in_slot(slot, chunk, space_of_slots(chunk)), chunk, stream.stores});
+      moved_.push_back(&stream);
+    }
+    block(stream.lane);
+  }
+  if (moved_.empty()) return false;
+  run_jobs(execution);
+  for (auto* const stream : moved_) {
+    lanes.release(stream->lane);
+    stream->pass();
+    if (stream->is_done()) --left_;
+  }
+  return true;
+}
+
 bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
   bool has_moved = false;
   unblock_all();
@@ -143,7 +203,7 @@ void PhaseRun::collect_operands(const Execution& execution, const Reduction& red
   operands_.clear();
   for (const auto& term : terms_of(reduction)) {
     if (term.lane >= 0)
-      operands_.push_back(in_slot(lanes->take(term.lane), result));
+      operands_.push_back(in_slot(lanes->take(term.lane), result, space_of_slots(result)));
     else if (term.peer == mesh_rank_)
       operands_.push_back(chunk_of(term.array, reduction.cut, reduction.next));
     else

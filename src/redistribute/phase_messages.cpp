@@ -30,23 +30,27 @@ bool PhaseRun::is_packed_message(const Stream& stream) const {
   return stream.travels_in_messages() && !is_message_as_it_is(stream.array);
 }
 
-/// Where messages lie that are packed from this array, or unpacked to it.
-MemorySpace PhaseRun::space_of_messages(const ArrayRef& array) const {
-  return peers_.staging == Staging::nothing ? array.space : MemorySpace::host;
-}
-
-/// Memory for messages of this array.
+/// Memory for messages of this array, on which the same processor works.
 std::byte* PhaseRun::reserve(ScratchBuffer& memory, std::int64_t bytes,
                              const ArrayRef& array) const {
-  const auto space = space_of_messages(array);
-  return space == array.space ? memory.reserve(bytes, space) : memory.reserve_pinned(bytes);
+  const bool is_staged = is_on_device(array.space) && peers_.staging != Staging::nothing;
+  return is_staged ? memory.reserve_pinned(bytes) : memory.reserve(bytes, array.space);
 }
 
-/// Before MPI reads what was packed, or writes again where it was unpacked.
+/// Before MPI or other ranks read what was packed, or write again where it was unpacked.
 void PhaseRun::finish_copies(const Execution& execution) const {
   finish_host(execution);
-  if (has_device && peers_.staging == Staging::nothing)
-    execution.instance<MemorySpace::device>().fence("tessera::redistribute: before messages");
+  if (has_device && uses_device_)
+    execution.instance<MemorySpace::device>().fence("tessera::redistribute: before others go on");
+}
+
+/// The copies in jobs_, to their end.
+void PhaseRun::run_jobs(const Execution& execution) {
+  copy(execution, jobs_);
+  if (jobs_.empty())
+    finish_host(execution);
+  else
+    finish_copies(execution);
 }
 
 /// As many buffers as these streams may need at once.
@@ -172,8 +176,7 @@ void PhaseRun::receive_terms(const Reduction& reduction) {
 /// A chunk of a term as it arrives.
 ArrayRef PhaseRun::arrived_term(const Term& term, std::int64_t chunk, const ArrayRef& like) const {
   const auto index = 2 * term.buffer + chunk % 2;
-  return row_major(term_buffers_ + index * term_buffer_bytes_, like.type, like.extents,
-                   space_of_messages(like));
+  return row_major(term_buffers_ + index * term_buffer_bytes_, like.type, like.extents, like.space);
 }
 
 std::int64_t PhaseRun::packed_bytes() const {
@@ -199,10 +202,9 @@ void PhaseRun::send_streams(const Execution& execution) {
     if (message.data == chunk.data) continue;
     if (chunk.space == MemorySpace::host) packed += message.bytes;
     if (!run(execution, stream->prepared, chunk.data, message.data, stores))
-      jobs_.push_back({chunk, in_slot(message.data, chunk, space_of_messages(chunk)), stores});
+      jobs_.push_back({chunk, in_slot(message.data, chunk, chunk.space), stores});
   }
-  copy(execution, jobs_);
-  if (!posted_.empty()) finish_copies(execution);
+  run_jobs(execution);
 }
 
 void PhaseRun::complete(const Execution& execution, std::span<const std::size_t> ids) {
@@ -211,8 +213,7 @@ void PhaseRun::complete(const Execution& execution, std::span<const std::size_t>
     land(execution, flights_[id]);
     free_flights_.push_back(id);
   }
-  copy(execution, jobs_);
-  finish_copies(execution);
+  run_jobs(execution);
 }
 
 void PhaseRun::land(const Execution& execution, const Flight& flight) {
@@ -234,7 +235,7 @@ void PhaseRun::land(const Execution& execution, const Flight& flight) {
 
 void PhaseRun::unpack(const Execution& execution, Stream& stream, const Flight& flight) {
   const auto to = chunk_of(stream.array, stream.cut, flight.chunk);
-  const auto from = in_slot(flight.buffer, to, space_of_messages(to));
+  const auto from = in_slot(flight.buffer, to, to.space);
   if (to.space != MemorySpace::host || to.bytes() < serial_bytes) {
     if (!run(execution, stream.prepared, from.data, to.data, stream.stores))
       jobs_.push_back({from, to, stream.stores});

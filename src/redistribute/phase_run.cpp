@@ -37,6 +37,7 @@ void PhaseRun::clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes)
   peers_ = peers;
   sizes_ = sizes;
   plans_ = 0;
+  uses_device_ = false;
   outgoing_.clear();
   incoming_.clear();
   own_.clear();
@@ -68,8 +69,8 @@ bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRe
                       const ArrayRef& destination) {
   const bool is_same = plans_ == 1 && sizes_ == sizes &&
                        peers_.ranks.data() == peers.ranks.data() &&
-                       peers_.lanes.data() == peers.lanes.data() && are_alike(source_, source) &&
-                       are_alike(destination_, destination);
+                       peers_.lanes.data() == peers.lanes.data() && peers_.slots == peers.slots &&
+                       are_alike(source_, source) && are_alike(destination_, destination);
   if (!is_same) return false;
   const auto source_moved = source.data - source_.data;
   const auto destination_moved = destination.data - destination_.data;
@@ -106,6 +107,7 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
     add_reductions(plan, phase, source, destination);
   else
     add_blocks(plan, phase, source, destination);
+  uses_device_ = uses_device_ || is_on_device(source.space) || is_on_device(destination.space);
   // At last: what an exception has left incomplete is not repeated.
   ++plans_;
   source_ = source;

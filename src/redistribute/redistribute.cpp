@@ -60,9 +60,10 @@ void require_pair(const DeviceMesh& source, const DeviceMesh& target, const char
 
 std::string AcrossCall::operator()() const {
   return fmt::format(
-      "{} of a {}-d tensor of {} from mesh {} to {}{}", function, tensor_dims, to_string(type),
+      "{} of a {}-d tensor of {} from mesh {} to {}{}{}", function, tensor_dims, to_string(type),
       to_string(meshes.source), target,
-      options.wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "");
+      options.wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "",
+      space_in_words(options.on_device));
 }
 
 std::uint64_t AcrossCall::hash() const {

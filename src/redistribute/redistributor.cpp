@@ -154,7 +154,7 @@ std::string Redistributor::explain() const {
   const auto& group = state_->group;
   const auto text = plan.explain();
   if (group.position < 0) return text + "  this rank is not on the mesh\n";
-  const auto peers = detail::peers_of(group, plan.element_type());
+  const auto peers = detail::peers_of(group, plan);
   std::set<int> near;
   std::set<int> far;
   for (const auto& step : state_->steps)
@@ -164,12 +164,15 @@ std::string Redistributor::explain() const {
           if (block.peer != group.position)
             (peers.lane(block.peer) >= 0 ? near : far).insert(block.peer);
   std::string chunks;
+  const auto& state = group.communicator.state();
   if (!near.empty())
     chunks = fmt::format(", in chunks of at most {} bytes",
-                         group.communicator.state().window->shared.window.shape().slot_bytes);
-  return text +
-         fmt::format("  rank {}: {} peers through the window of the node{}; {} by messages\n",
-                     group.position, near.size(), chunks, far.size());
+                         peers.slots != nullptr ? peers.slots->slot_bytes
+                                                : state.window->shared.window.shape().slot_bytes);
+  return text + fmt::format("  rank {}: {} peers through {} of the node{}; {} by messages\n",
+                            group.position, near.size(),
+                            peers.slots != nullptr ? "the device slots" : "the window", chunks,
+                            far.size());
 }
 
 void Redistributor::execute(const Execution& execution, const ArrayRef& source,
@@ -185,8 +188,9 @@ void Redistributor::execute(const Execution& execution, const ArrayRef& source,
     if (state.is_on_target)
       require_piece(rank, plan.target(), state.target_shape, plan.element_type(), destination,
                     "destination");
-    const detail::RedistributeCall text{"Redistributor::execute", plan.source(), plan.target(),
-                                        plan.element_type()};
+    const detail::RedistributeCall text{
+        "Redistributor::execute",    plan.source(),           plan.target(), plan.element_type(),
+        WireOrder::last_dim_fastest, plan.options().on_device};
     agree(call, text);
     run(execution, source, destination, operation);
   });
@@ -369,9 +373,10 @@ void give_back(const DeviceMesh& mesh, std::shared_ptr<Scratch> scratch) {
 }
 
 std::string RedistributeCall::operator()() const {
-  return fmt::format("{} of {} from {} to {}{}", function, to_string(type), to_string(source),
+  return fmt::format("{} of {} from {} to {}{}{}", function, to_string(type), to_string(source),
                      to_string(target),
-                     wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "");
+                     wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "",
+                     space_in_words(on_device));
 }
 
 OperationLog* calls_of(const Meshes& meshes) {

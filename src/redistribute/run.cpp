@@ -10,9 +10,18 @@
 namespace tessera::detail {
 namespace {
 
+/// Of blocks between ranks that share a window.
+enum class NearWay : std::uint8_t { messages, window, device_slots };
+
 /// Elements that are too large for the window travel in messages. The same on all ranks.
-bool fits_window(ElementType type, const CommunicatorState& state) {
-  return state.smallest_slot >= type.size;
+NearWay near_way(const RedistributePlan& plan, const CommunicatorState& state) {
+  const auto element = plan.element_type().size;
+  if (state.smallest_slot < element) return NearWay::messages;
+  if (!plan.options().on_device && !state.wanted_path.is_for_all_memory) return NearWay::window;
+  if (state.device_path == DevicePath::mpi) return NearWay::messages;
+  const bool is_shared =
+      state.device_path == DevicePath::ipc && state.smallest_device_slot >= element;
+  return is_shared ? NearWay::device_slots : NearWay::window;
 }
 
 /// Of the results of all phases on this rank.
@@ -33,10 +42,15 @@ std::vector<PhaseRun>& home_of_phases(std::span<const BoundPlan> plans, Scratch&
 
 }  // namespace
 
-Peers peers_of(const Group& group, ElementType type) {
+Peers peers_of(const Group& group, const RedistributePlan& plan) {
   const auto& state = group.communicator.state();
-  if (!state.window || !fits_window(type, state)) return {group.ranks, {}, state.staging};
-  return {group.ranks, state.lanes, state.staging};
+  Peers peers{group.ranks, {}, state.staging};
+  const auto way = near_way(plan, state);
+  if (way == NearWay::messages || !state.window) return peers;
+  peers.lanes = state.lanes;
+  peers.is_window_pinned = state.window->pinned != nullptr;
+  if (way == NearWay::device_slots) peers.slots = &state.device_slots->memory();
+  return peers;
 }
 
 ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& communicator) {
@@ -53,10 +67,14 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& com
   // Terms of all plans are awaited at once.
   const std::int64_t element = plans.front().plan.element_type().size;
   sizes.term = std::max(element, std::min(sizes.message, limit / (buffers + 1)));
-  if (fits_window(plans.front().plan.element_type(), state))
-    sizes.term = std::min(sizes.term, state.smallest_slot);
-  else
+  const auto way = near_way(plans.front().plan, state);
+  if (way == NearWay::messages)
     sizes.shortest_term = 256 << 10;
+  else if (way == NearWay::device_slots && state.node_map.nodes() == 1)
+    sizes.term = state.smallest_device_slot;  // none needs a buffer of its own
+  else
+    sizes.term = std::min(
+        sizes.term, way == NearWay::window ? state.smallest_slot : state.smallest_device_slot);
   return sizes;
 }
 
@@ -103,7 +121,7 @@ void Run::open_lanes() {
   const auto& state = group_.communicator.state();
   auto* const call = state.control->innermost();
   if (call == nullptr) return;
-  peers_ = peers_of(group_, plans_.front().plan.element_type());
+  peers_ = peers_of(group_, plans_.front().plan);
   if (peers_.lanes.empty()) return;
   const auto lane_of = [&](const Block& block) {
     return block.peer == group_.position ? -1 : peers_.lane(block.peer);
@@ -111,7 +129,11 @@ void Run::open_lanes() {
   const auto begin = [&] {
     if (lanes_) return;
     window_ = state.window;
-    lanes_.emplace(window_->shared, call->stamp());
+    slots_ = state.device_slots;
+    // Ranks that did not agree on where chunks lie would not find them.
+    constexpr std::uint64_t in_slots = 4;
+    const auto stamp = call->stamp() ^ (peers_.slots != nullptr ? in_slots : 0);
+    lanes_.emplace(window_->shared, stamp, peers_.slots);
   };
   for (const auto& bound : plans_)
     for (const auto& step : bound.steps)

@@ -32,7 +32,7 @@ bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<St
                               const Group& group) {
   if (steps.size() != 1 || plan.partial_target() || !steps.front().communicates) return false;
   const auto type = plan.element_type();
-  const auto peers = peers_of(group, type);
+  const auto peers = peers_of(group, plan);
   if (peers.staging == Staging::all_memory) return false;
   const BoundPlan unbound{plan, steps, {}, {}};
   const auto sizes = chunk_sizes({&unbound, 1}, group.communicator);

@@ -4,6 +4,7 @@
 // The protocol of the window over plain memory, with threads as ranks where more than one is
 // needed.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -86,6 +87,27 @@ TEST(Window, writer_waits_for_the_reader_after_two_chunks) {
   EXPECT_EQ(value_at(reader.take(0)), 8);
   reader.release(0);
   EXPECT_EQ(reader.take(0), nullptr);
+  EXPECT_TRUE(writer.is_read());
+}
+
+TEST(Window, chunks_may_lie_in_other_memory) {
+  Node node(3);
+  std::array<std::array<std::byte, 4 * 64>, 3> sections{};
+  const SlotMemory slots{{sections[0].data(), sections[1].data(), sections[2].data()}, 64};
+  Lanes writer(node.of(2), 10, &slots);
+  Lanes reader(node.of(1), 10, &slots);
+  writer.open(1);
+
+  publish(writer, 1, 7);
+  publish(writer, 1, 8);
+
+  EXPECT_EQ(writer.slot_bytes(), 64);
+  EXPECT_EQ(writer.next(1), nullptr);
+  EXPECT_EQ(reader.take(2), sections[2].data() + 2 * 64);
+  EXPECT_EQ(value_at(reader.take(2)), 7);
+  reader.release(2);
+  EXPECT_EQ(value_at(reader.take(2)), 8);
+  reader.release(2);
   EXPECT_TRUE(writer.is_read());
 }
 

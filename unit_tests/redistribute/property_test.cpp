@@ -38,6 +38,7 @@ void expect_lower_bound(const RandomCase& random, const RedistributePlan& plan) 
 /// chunks are needed.
 SimulatedNodes random_nodes(Generator& generator, const RandomCase& random) {
   SimulatedNodes nodes{{}, std::max<std::int64_t>(random.type.size, 8 * draw(generator, 1, 40))};
+  nodes.has_device_slots = draw(generator, 0, 1) == 0;
   const int kind = draw(generator, 0, 2);
   if (kind == 0) return {};
   const int ranks = random.source.layout().size();
@@ -140,6 +141,7 @@ TEST(RedistributeProperty, every_random_transition_to_another_mesh_gives_what_th
     for (const auto& result : results) destinations.push_back(result.array());
     SimulatedNodes nodes;
     if (draw(generator, 0, 1) == 0) nodes.slot_bytes = 8 * draw(generator, 3, 40);
+    nodes.has_device_slots = draw(generator, 0, 1) == 0;
     for (int position = 0; position < pair.size() && nodes.slot_bytes > 0; ++position)
       nodes.node.push_back(draw(generator, 0, std::min(pair.size() - 1, 2)));
 

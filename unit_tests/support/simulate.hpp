@@ -22,6 +22,7 @@ namespace tessera::test {
 struct SimulatedNodes {
   std::vector<int> node = {};  ///< by rank; empty: each has its own
   std::int64_t slot_bytes = 0;
+  bool has_device_slots = false;  ///< chunks lie outside the window
 };
 
 /// All ranks of a plan in this process. No MPI, no threads: each does in turn what it can.
@@ -60,20 +61,30 @@ class Simulation {
     for (const int rank : all_ranks_) ranks_of_node[at(nodes_.node[at(rank)])].push_back(rank);
     lane_of_.assign(pieces_.size(), std::vector<int>(pieces_.size(), -1));
     lanes_.resize(pieces_.size());
+    slots_of_.resize(pieces_.size());
     for (const auto& ranks : ranks_of_node) {
       if (ranks.size() < 2) continue;
       const detail::WindowShape shape{static_cast<int>(ranks.size()), nodes_.slot_bytes};
       auto& memory = memories_.emplace_back(static_cast<std::size_t>(shape.bytes() + 128));
       auto* const begin =
           memory.data() + 128 - reinterpret_cast<std::uintptr_t>(memory.data()) % 128;
+      const auto* const slots = nodes_.has_device_slots ? make_slots(ranks) : nullptr;
       for (std::size_t p = 0; p < ranks.size(); ++p) {
+        slots_of_[at(ranks[p])] = slots;
         for (std::size_t q = 0; q < ranks.size(); ++q)
           lane_of_[at(ranks[p])][at(ranks[q])] = static_cast<int>(q);
         auto& window = windows_.emplace_back(detail::Window(begin, shape, static_cast<int>(p)));
-        auto& lanes = lanes_[at(ranks[p])];
-        lanes = std::make_unique<detail::Lanes>(window, 42);
+        lanes_[at(ranks[p])] = std::make_unique<detail::Lanes>(window, 42, slots);
       }
     }
+  }
+
+  const detail::SlotMemory* make_slots(const std::vector<int>& ranks) {
+    auto& slots = slots_.emplace_back(detail::SlotMemory{{}, nodes_.slot_bytes});
+    const auto section = 2 * (ranks.size() - 1) * static_cast<std::size_t>(nodes_.slot_bytes);
+    for (std::size_t p = 0; p < ranks.size(); ++p)
+      slots.sections.push_back(memories_.emplace_back(section).data());
+    return &slots;
   }
 
   void run_phase(const detail::PhaseNumber& number, std::vector<detail::Scratch>& scratch) {
@@ -97,7 +108,9 @@ class Simulation {
                          destinations_[rank].space);
       results[rank] = detail::result_of_phase(bound, number, static_cast<int>(rank), free);
       auto& phase = phases[rank];
-      phase.clear(static_cast<int>(rank), {all_ranks_, lane_of_[rank]}, sizes);
+      detail::Peers peers{all_ranks_, lane_of_[rank]};
+      peers.slots = slots_of_[rank];
+      phase.clear(static_cast<int>(rank), peers, sizes);
       phase.add(plan_, steps_[rank][number.step], number.of(steps_[rank]), pieces_[rank],
                 results[rank]);
       for (const auto& block : number.of(steps_[rank]).send)
@@ -164,6 +177,8 @@ class Simulation {
   std::vector<std::vector<Step>> steps_;
   std::vector<std::vector<int>> lane_of_;  // by rank and peer
   std::deque<std::vector<std::byte>> memories_;
+  std::deque<detail::SlotMemory> slots_;
+  std::vector<const detail::SlotMemory*> slots_of_;  // by rank
   std::deque<detail::SharedWindow> windows_;
   std::vector<std::unique_ptr<detail::Lanes>> lanes_;
   /// Messages under way, by sender and receiver.

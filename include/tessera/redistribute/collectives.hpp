@@ -43,6 +43,7 @@ struct CollectiveCall {
   const char* function;
   std::size_t tensor_dims;
   ElementType type;
+  bool on_device;
   std::vector<int> arguments;  ///< tensor dims, or the root
 
   std::string operator()() const;
@@ -79,8 +80,10 @@ Prepared<V> prepare_reduction(Operation& operation, const V& view, ReduceOp op,
   const DTensorSpec from(mesh.layout(), uniform(mesh, Partial(op)), extents_of(view), {}, function);
   const auto to = with_placements(from, placements, function);
   require_representable<AllocatableView<V>>(to, function);
-  const RedistributeCall call{function, from, to, element_type_of<V>()};
-  return prepared(view, mesh, to, agreed_redistributor(operation, call, mesh, {}), label);
+  const auto options = plain_options<V>();
+  const RedistributeCall call{function,         from, to, element_type_of<V>(), options.wire_order,
+                              options.on_device};
+  return prepared(view, mesh, to, agreed_redistributor(operation, call, mesh, options), label);
 }
 
 struct AllReduce {
@@ -117,8 +120,8 @@ Prepared<V> prepare_pieces(Operation& operation, const V& view, const DeviceMesh
                            const char* label) {
   const auto to = with_placements(from, placements, operation.name());
   require_representable<AllocatableView<V>>(to, operation.name());
-  const auto redistributor =
-      cached_redistributor(mesh, from, to, element_type_of<V>(), {}, operation.name());
+  const auto redistributor = cached_redistributor(mesh, from, to, element_type_of<V>(),
+                                                  plain_options<V>(), operation.name());
   return prepared(view, mesh, to, redistributor, label);
 }
 
@@ -131,7 +134,8 @@ struct AllGather {
   template <class V>
   Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
     const int dim = resolved_dim(tensor_dim, V::rank(), operation.name());
-    const CollectiveCall call{operation.name(), V::rank(), element_type_of<V>(), {dim}};
+    const CollectiveCall call{
+        operation.name(), V::rank(), element_type_of<V>(), are_on_device<V>, {dim}};
     operation.agree(call.hash(), call);
     const auto from =
         infer_spec(mesh, uniform(mesh, Shard(dim)), extents_of(view), operation.name());
@@ -159,7 +163,8 @@ struct AllToAll {
   Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
     const int split = resolved_dim(split_dim, V::rank(), operation.name());
     const int concat = resolved_dim(concat_dim, V::rank(), operation.name());
-    const CollectiveCall call{operation.name(), V::rank(), element_type_of<V>(), {split, concat}};
+    const CollectiveCall call{
+        operation.name(), V::rank(), element_type_of<V>(), are_on_device<V>, {split, concat}};
     operation.agree(call.hash(), call);
     const auto from =
         infer_spec(mesh, uniform(mesh, Shard(concat)), extents_of(view), operation.name());
@@ -181,7 +186,9 @@ struct AllToAll {
     auto destination = array_ref(result);
     destination.extents[d] = chunk;
     destination = with_leading_dim(destination, mesh.size(), chunk * destination.strides[d]);
-    return {result, cached_redistributor(mesh, from, to, element_type_of<V>(), {}, function.text),
+    return {result,
+            cached_redistributor(mesh, from, to, element_type_of<V>(), plain_options<V>(),
+                                 function.text),
             with_leading_dim(array_ref(view), 1, 1), destination};
   }
 };
@@ -197,12 +204,13 @@ struct Broadcast {
     using Result = AllocatableView<V>;
     const auto* name = operation.name();
     require_mesh_rank(mesh, root, name);
-    const CollectiveCall call{name, V::rank(), element_type_of<V>(), {root}};
+    const CollectiveCall call{name, V::rank(), element_type_of<V>(), are_on_device<V>, {root}};
     operation.agree(call.hash(), call);
     const auto shape = shape_on(mesh, root, extents_of(view), label);
     const auto target = common_spec<Result>(mesh, all_replicate(mesh), shape, name);
     auto result = allocate<Result>(shape, label);
-    auto move = move_from_root(mesh, root, target, array_ref(view), array_ref(result), name);
+    auto move = move_from_root(mesh, root, target, array_ref(view), array_ref(result),
+                               plain_options<V>(), name);
     return {result, std::move(move.redistributor), move.source, move.destination};
   }
 };

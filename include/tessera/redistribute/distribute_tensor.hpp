@@ -29,6 +29,7 @@ struct DistributeCall {
   const Distribute& options;
   const Extents& shape;  ///< of this rank's View
   ElementType type;
+  bool on_device;
 
   std::string operator()() const;
   std::uint64_t hash() const;
@@ -54,7 +55,7 @@ struct Move {
 
 /// From `source`, the whole tensor on mesh rank `root`, to the pieces of `target`.
 Move move_from_root(const DeviceMesh& mesh, int root, const DTensorSpec& target, ArrayRef source,
-                    ArrayRef destination, const char* function);
+                    ArrayRef destination, const RedistributeOptions& options, const char* function);
 
 template <class V>
 auto distribute_tensor(const Execution& execution, const V& view, const DeviceMesh& mesh,
@@ -66,7 +67,8 @@ auto distribute_tensor(const Execution& execution, const V& view, const DeviceMe
     require_distributable(mesh, placements, options.src_rank, operation.name());
     constexpr auto type = element_type<typename Result::value_type>();
     const auto own_shape = extents_of(view);
-    const DistributeCall call{operation.name(), placements, options, own_shape, type};
+    const DistributeCall call{operation.name(), placements, options,
+                              own_shape,        type,       are_on_device<V>};
     operation.agree(call.hash(), call);
     auto shape = own_shape;
     if (!options.each_rank && mesh.coordinate())
@@ -76,13 +78,13 @@ auto distribute_tensor(const Execution& execution, const V& view, const DeviceMe
     if (!mesh.coordinate()) return result;
     const auto source = array_ref(view);
     const auto destination = array_ref(result.to_local());
-    const auto move =
-        options.each_rank
-            ? Move{cached_redistributor(mesh,
-                                        DTensorSpec(mesh.layout(), all_replicate(mesh), shape),
-                                        target, type, {}, operation.name()),
-                   source, destination}
-            : move_from_root(mesh, options.src_rank, target, source, destination, operation.name());
+    const auto move = options.each_rank
+                          ? Move{cached_redistributor(
+                                     mesh, DTensorSpec(mesh.layout(), all_replicate(mesh), shape),
+                                     target, type, plain_options<V>(), operation.name()),
+                                 source, destination}
+                          : move_from_root(mesh, options.src_rank, target, source, destination,
+                                           plain_options<V>(), operation.name());
     move.redistributor.run(execution, move.source, move.destination, label,
                            [&] { return held(view, result.to_local()); });
     return result;

@@ -46,6 +46,10 @@ struct RedistributeOptions {
   /// Where it pays, what several ranks of a node need comes to it once, and many small messages
   /// between nodes travel as few large ones.
   Extents ranks_per_node = {};
+  /// All pieces of source and target lie in device memory: blocks take its way between the ranks of
+  /// a node, see TESSERA_DEVICE_PATH. redistribute() and the like set it by their Views, whatever is
+  /// said here. A bound plan runs with Views elsewhere, too, only slower.
+  bool on_device = false;
   /// The values of the source are not needed any more: where shapes allow, the result of
   /// redistribute() has the source's memory (all-reduces, and pieces that stay as they are). May
   /// differ between ranks.

@@ -55,8 +55,8 @@ auto redistribute_all(const Execution& execution, const std::vector<DTensor<V>>&
       hash = hash_combine(hash, plan_hash(tensor.spec(), targets.back(), type, adapted));
     }
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      text.calls.push_back(
-          {"redistribute", tensors[i].spec(), targets[i], type, adapted.wire_order});
+      text.calls.push_back({"redistribute", tensors[i].spec(), targets[i], type, adapted.wire_order,
+                            adapted.on_device});
     operation.agree(hash, text);
 
     std::vector<Redistributor> redistributors;

@@ -116,6 +116,24 @@ class Redistributor {
 
 namespace detail {
 
+/// Views of all these types lie in device memory.
+template <class... V>
+inline constexpr bool are_on_device =
+    ((memory_space<typename V::memory_space> == MemorySpace::device) && ...);
+
+/// Options of calls that take none, for Views of these types.
+template <class... V>
+RedistributeOptions plain_options() {
+  RedistributeOptions options;
+  options.on_device = are_on_device<V...>;
+  return options;
+}
+
+/// Added to the words of a call whose Views lie there.
+inline const char* space_in_words(bool on_device) {
+  return on_device ? ", in device memory" : "";
+}
+
 /// A redistribution in words, for Operation::agree.
 struct RedistributeCall {
   const char* function;
@@ -123,6 +141,7 @@ struct RedistributeCall {
   const DTensorSpec& target;
   ElementType type;
   WireOrder wire_order = WireOrder::last_dim_fastest;
+  bool on_device = false;
 
   std::string operator()() const;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include <tessera/comm/communicator.hpp>
@@ -17,6 +18,8 @@ struct MappedWindow {
 
   SharedMemory memory;
   SharedWindow shared;
+  bool was_tried = false;             ///< to pin it
+  std::shared_ptr<void> pinned = {};  ///< lets go of it; null where no device works on it
 };
 
 /// Makes the window of each node, of TESSERA_WINDOW bytes per rank (that of rank 0; by default 4

@@ -30,8 +30,10 @@ struct GpuAwareness {
 /// variable MPICH_GPU_SUPPORT_ENABLED together with its library for such memory.
 GpuAwareness ask_mpi(DeviceKind kind);
 
-/// Fills in what is staged: as TESSERA_GPU_AWARE_MPI says (that of rank 0: 0, 1 or stage_all), else
-/// device memory unless all ranks' MPI says that it takes it. Collective over the duplicate.
+/// Fills in what is staged, and which way device memory takes on nodes, as TESSERA_DEVICE_PATH says
+/// (that of rank 0: auto, mpi, ipc or stage). With auto and ipc it is staged on nodes until
+/// learn_device_path(); between them, as TESSERA_GPU_AWARE_MPI says (0, 1 or stage_all), else
+/// unless all ranks' MPI says that it takes device memory. Collective over the duplicate.
 ///
 /// Errors: InvalidArgument for another value, on every rank.
 void learn_staging(const Communicator& communicator);

@@ -13,6 +13,7 @@
 
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/device_slots.hpp>
 #include <tessera/comm/detail/node_window.hpp>
 #include <tessera/comm/detail/staging.hpp>
 #include <tessera/comm/exchange.hpp>
@@ -38,6 +39,11 @@ struct Communicator::State {
   std::vector<std::vector<detail::Transfer>> spare_transfers;  ///< for exchanges to come
   detail::Staging staging = detail::Staging::device_memory;    ///< the same on all ranks
   std::string staging_source;                                  ///< what has decided it
+  detail::WantedPath wanted_path;
+  bool may_share_device_memory = false;  ///< to be found out when the first mesh is made
+  detail::DevicePath device_path = detail::DevicePath::stage;  ///< on nodes; the same on all ranks
+  std::shared_ptr<detail::DeviceSlots> device_slots;           ///< of this node
+  std::int64_t smallest_device_slot = 0;  ///< bytes, of all nodes; 0 if there is none
   std::int64_t smallest_slot = 0;  ///< bytes, of the windows of all nodes; 0 if there is none
 };
 

@@ -76,15 +76,18 @@ class Window {
     return true;
   }
 
-  /// As a reader: the chunk with this stamp, null if it is not there. It stays until release().
-  const std::byte* take(int writer, int slot, std::uint64_t stamp) const {
+  /// As a reader: whether the chunk with this stamp is there. It stays until release().
+  bool take(int writer, int slot, std::uint64_t stamp) const {
     auto state = word(writer, position_, slot);
-    if (state.load(std::memory_order_relaxed) != stamp) return nullptr;
+    if (state.load(std::memory_order_relaxed) != stamp) return false;
     auto expected = stamp;
-    if (!state.compare_exchange_strong(expected, stamp + 1, std::memory_order_acquire))
-      return nullptr;
+    return state.compare_exchange_strong(expected, stamp + 1, std::memory_order_acquire);
+  }
+  /// Memory of a chunk that was taken.
+  const std::byte* memory_from(int writer, int slot) const {
     return memory(writer, position_, slot);
   }
+  int position() const { return position_; }
   /// Of a chunk that was taken.
   bool is_timed(int writer, int slot) const {
     return word(writer, position_, slot, 1).load(std::memory_order_relaxed) != 0;
@@ -115,6 +118,19 @@ class Window {
   std::byte* memory_;
   WindowShape shape_;
   int position_;
+};
+
+/// Where the slots of a window lie besides: two for each other rank in the section of their writer.
+struct SlotMemory {
+  std::vector<std::byte*> sections;  ///< by writer
+  std::int64_t slot_bytes = 0;
+  bool is_on_device = false;
+
+  std::byte* at(int writer, int reader, int slot) const {
+    const int place = reader < writer ? reader : reader - 1;
+    return sections[static_cast<std::size_t>(writer)] +
+           (std::int64_t{place} * WindowShape::slots + slot) * slot_bytes;
+  }
 };
 
 class Lanes;
@@ -164,15 +180,18 @@ struct SharedWindow {
 class Lanes {
  public:
   /// `stamp`: even, unlike 0; every rank that takes part gives the same, and no other execution has
-  /// it while chunks of this one may be unread.
-  Lanes(SharedWindow& shared, std::uint64_t stamp);
+  /// it while chunks of this one may be unread. `slots`: where chunks lie if not in the window
+  /// itself; on all ranks or none.
+  Lanes(SharedWindow& shared, std::uint64_t stamp, const SlotMemory* slots = nullptr);
   /// Takes back what was published and gives back what was taken; waits for a reader that is just
   /// reading, for at most half a second.
   ~Lanes();
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
-  std::int64_t slot_bytes() const { return shared_.window.shape().slot_bytes; }
+  std::int64_t slot_bytes() const {
+    return slots_ != nullptr ? slots_->slot_bytes : shared_.window.shape().slot_bytes;
+  }
 
   /// Announces a stream of chunks to `reader`; before the first one to anybody.
   void open(int reader);
@@ -208,6 +227,7 @@ class Lanes {
 
   SharedWindow& shared_;
   std::uint64_t stamp_;
+  const SlotMemory* slots_;
   std::vector<Lane> lanes_;
 };
 

@@ -32,7 +32,7 @@ struct [[gnu::may_alias]] Word<8> {
   std::uint64_t bits;
 };
 template <>
-struct [[gnu::may_alias]] Word<16> {
+struct alignas(16) [[gnu::may_alias]] Word<16> {
   std::uint64_t low, high;
 };
 

@@ -42,6 +42,8 @@ struct Peers {
   std::span<const int> ranks;  ///< of the communicator, by mesh rank
   std::span<const int> lanes;  ///< by rank of the communicator, -1 for messages; empty: all of them
   Staging staging = Staging::device_memory;  ///< of messages
+  const SlotMemory* slots = nullptr;         ///< of lanes; null: in the window itself
+  bool is_window_pinned = false;             ///< a device works on it, too
 
   int lane(int mesh_rank) const {
     return lanes.empty() ? -1 : lanes[static_cast<std::size_t>(rank(mesh_rank))];
@@ -218,9 +220,10 @@ class PhaseRun {
   bool is_message_as_it_is(const ArrayRef& array) const;
   /// Not so the message that is the array's own memory, nor what travels through the window.
   bool is_packed_message(const Stream& stream) const;
-  MemorySpace space_of_messages(const ArrayRef& array) const;
+  MemorySpace space_of_slots(const ArrayRef& array) const;
   std::byte* reserve(ScratchBuffer& memory, std::int64_t bytes, const ArrayRef& array) const;
   void finish_copies(const Execution& execution) const;
+  void run_jobs(const Execution& execution);
   void rewind();
   void make_pool(const std::vector<Stream>& streams, Pool& pool, ScratchBuffer& memory);
   void make_term_buffers();
@@ -244,6 +247,8 @@ class PhaseRun {
 
   bool send_chunks(const Execution& execution, Lanes& lanes);
   bool receive_chunks(const Execution& execution, Lanes& lanes);
+  bool send_by_kernels(const Execution& execution, Lanes& lanes);
+  bool receive_by_kernels(const Execution& execution, Lanes& lanes);
   bool reduce_chunks(const Execution& execution, Lanes* lanes);
   bool are_terms_here(Reduction& reduction, Lanes* lanes);
   void collect_operands(const Execution& execution, const Reduction& reduction,
@@ -261,6 +266,7 @@ class PhaseRun {
   ChunkSizes sizes_;
   Scratch* scratch_ = nullptr;
   int plans_ = 0;
+  bool uses_device_ = false;
   ArrayRef source_;  ///< of the last plan
   ArrayRef destination_;
   std::vector<Stream> outgoing_;
@@ -286,6 +292,7 @@ class PhaseRun {
   std::vector<Message> posted_;
   std::vector<CopyJob> jobs_;  ///< to pack or to unpack
 
+  std::vector<Stream*> moved_;      ///< by the kernel under way
   std::vector<char> blocked_;       ///< by lane
   std::vector<ArrayRef> operands_;  ///< of the reduction under way
 };

@@ -28,6 +28,7 @@ RedistributeOptions options_for(RedistributeOptions options) {
   constexpr bool are_left = std::is_same_v<typename Source::array_layout, Kokkos::LayoutLeft> &&
                             std::is_same_v<typename Destination::array_layout, Kokkos::LayoutLeft>;
   if (are_left) options.wire_order = WireOrder::first_dim_fastest;
+  options.on_device = are_on_device<Source, Destination>;
   options.donate_source = false;
   return options;
 }
@@ -40,7 +41,8 @@ Redistributor agreed_redistributor(Operation& operation, const Meshes& meshes,
                                    const RedistributeOptions& options) {
   constexpr auto type = element_type<typename Destination::value_type>();
   const auto adapted = options_for<Source, Destination>(options);
-  const RedistributeCall call{operation.name(), source, target, type, adapted.wire_order};
+  const RedistributeCall call{operation.name(),   source,           target, type,
+                              adapted.wire_order, adapted.on_device};
   return agreed_redistributor(operation, call, meshes, adapted);
 }
 
@@ -117,8 +119,10 @@ auto prepare_redistribution(Operation& operation, const Execution& execution,
   if constexpr (std::is_same_v<Result, V>)
     if (target == tensor.spec()) {
       constexpr auto type = element_type<Value>();
-      const RedistributeCall call{function, tensor.spec(), target, type};
-      operation.agree(plan_hash(tensor.spec(), target, type, options), call);
+      const auto adapted = options_for<V, Result>(options);
+      const RedistributeCall call{function, tensor.spec(),      target,
+                                  type,     adapted.wire_order, adapted.on_device};
+      operation.agree(plan_hash(tensor.spec(), target, type, adapted), call);
       finish(execution, function);
       return Redistribution<Result>{tensor, {}};
     }

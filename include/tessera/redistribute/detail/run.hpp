@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tessera/comm/collectives.hpp>
+#include <tessera/comm/detail/device_slots.hpp>
 #include <tessera/comm/detail/node_window.hpp>
 #include <tessera/comm/detail/wait.hpp>
 #include <tessera/comm/exchange.hpp>
@@ -16,12 +17,12 @@
 
 namespace tessera::detail {
 
-/// How elements of this type reach the ranks of `group`. Errors: MpiError if its communicator was
+/// How blocks of this plan reach the ranks of `group`. Errors: MpiError if its communicator was
 /// freed.
-Peers peers_of(const Group& group, ElementType type);
+Peers peers_of(const Group& group, const RedistributePlan& plan);
 
 /// How plans that run together are cut into chunks: the same on all ranks, for it depends on the
-/// plans and on what the ranks of the communicator share.
+/// plans and on what the ranks of the communicator share, which does not change.
 ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& communicator);
 
 /// Device memory is read or written here.
@@ -79,6 +80,7 @@ class Run {
   std::vector<PhaseRun> phases_;
   Peers peers_;
   std::shared_ptr<MappedWindow> window_;  // before lanes_, which lie in it
+  std::shared_ptr<DeviceSlots> slots_;    // likewise
   std::optional<Lanes> lanes_;
   PhaseNumber number_;
   std::optional<Exchange> exchange_;

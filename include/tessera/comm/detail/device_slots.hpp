@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <tessera/comm/communicator.hpp>
+#include <tessera/comm/detail/device_memory.hpp>
+#include <tessera/comm/detail/window.hpp>
+
+namespace tessera::detail {
+
+/// How device memory gets from one rank of a node to another one.
+enum class DevicePath : std::uint8_t {
+  stage,  ///< through host memory: that of the window, or pinned memory and messages
+  mpi,    ///< in messages that MPI takes from device memory and puts there
+  ipc,    ///< through slots in device memory, which the ranks of a node have mapped
+};
+
+/// Device memory of all ranks of a node, as this one has mapped it: one section per rank, with the
+/// slots of a window.
+///
+/// Own sections are never freed, for others may have them mapped: those to come take them over.
+class DeviceSlots {
+ public:
+  /// Bytes of a slot where so many ranks share a node; 0 where there is room for none.
+  static std::int64_t slot_bytes(int ranks);
+
+  /// Makes the section of this rank, the one at `position` among `ranks`, and leaves a number there.
+  DeviceSlots(int device, int ranks, int position, std::int64_t slot_bytes);
+  ~DeviceSlots();
+  DeviceSlots(const DeviceSlots&) = delete;
+  DeviceSlots& operator=(const DeviceSlots&) = delete;
+
+  /// Of the own section.
+  const DeviceHandle& handle() const { return own_.handle; }
+  /// Maps the section of another rank, and looks for its number.
+  void open(int position, const DeviceHandle& handle);
+
+  /// What the driver refused first, and why; "" if nothing.
+  const std::string& error() const { return error_; }
+  const SlotMemory& memory() const { return memory_; }
+
+ private:
+  struct Section {
+    int device = 0;
+    std::int64_t bytes = 0;
+    DeviceMemory memory = {};
+    DeviceHandle handle = {};
+  };
+
+  static std::vector<Section>& spare_sections();
+  static Section make_section(int device, std::int64_t bytes);
+  void add(int position, const DeviceMemory& section);
+  void fail(const std::string& error);
+
+  SlotMemory memory_;
+  Section own_;
+  int position_;
+  std::vector<DeviceMemory> others_;
+  std::string error_;
+};
+
+/// What TESSERA_DEVICE_PATH says.
+struct WantedPath {
+  bool is_auto = true;
+  DevicePath path = DevicePath::stage;
+  bool is_for_all_memory = false;  ///< as if all of it were a device's: to test the way without one
+};
+
+/// Errors: InvalidArgument.
+WantedPath parse_device_path(const std::string& text);
+
+/// The number of the device that this process has chosen, -1 if it has not yet. Set by those who
+/// know; null where nobody does.
+inline int (*chosen_device)() = nullptr;
+
+/// When the first mesh of a communicator is made, where device memory may take the way of slots:
+/// makes those of each node, tries them, and fills in that way. Where one rank has not chosen its
+/// device yet, or its driver refuses, no rank has slots; a record in the log tells why. Collective
+/// over the duplicate, inside a call that all its ranks have agreed on.
+void learn_device_path(const Communicator& communicator);
+
+}  // namespace tessera::detail
