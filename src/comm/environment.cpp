@@ -23,17 +23,30 @@ Agreement parse_level(const std::string& text) {
   return Agreement::always;
 }
 
+/// Whether all of it is a number.
+template <class Number>
+bool parse(const std::string& text, Number& number) {
+  const auto* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end;
+}
+
 double parse_seconds(const char* name, const std::string& text) {
   double seconds = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
-  require(error == std::errc() && stop == end && seconds > 0, [&] {
+  require(parse(text, seconds) && seconds > 0, [&] {
     return fmt::format("{}: expected a number of seconds above 0, got \"{}\"", name, text);
   });
   return seconds;
 }
 
 }  // namespace
+
+std::int64_t parse_bytes(const char* name, const std::string& text) {
+  std::int64_t bytes = 0;
+  require(parse(text, bytes) && bytes >= 0,
+          [&] { return fmt::format("{}: expected a number of bytes, got \"{}\"", name, text); });
+  return bytes;
+}
 
 std::string variable_of_first(const Group& group, const char* name) {
   const char* mine = std::getenv(name);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
@@ -19,16 +18,6 @@ namespace {
 
 constexpr auto operation = "tessera::Communicator::duplicate_of";
 constexpr std::int64_t largest_slot_bytes = 512 << 10;
-
-std::int64_t parse_bytes(const std::string& text) {
-  std::int64_t bytes = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, bytes);
-  require(error == std::errc() && stop == end && bytes >= 0, [&] {
-    return fmt::format("TESSERA_WINDOW: expected a number of bytes per rank, got \"{}\"", text);
-  });
-  return bytes;
-}
 
 /// What the first rank of a node tells the others.
 struct Offer {
@@ -75,8 +64,10 @@ int position_of(const std::vector<int>& ranks, int rank) {
 void make_window(const Communicator& communicator) {
   auto& state = communicator.state();
   const auto group = all_ranks(communicator);
-  const auto text = variable_of_first(group, "TESSERA_WINDOW");
-  const auto wanted_bytes = text.empty() ? default_section_bytes(state) : parse_bytes(text);
+  constexpr auto variable = "TESSERA_WINDOW";
+  const auto text = variable_of_first(group, variable);
+  const auto wanted_bytes =
+      text.empty() ? default_section_bytes(state) : parse_bytes(variable, text);
   if (wanted_bytes == 0 || state.node_map.nodes() == state.size) return;
 
   const auto node_of = [&](int rank) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <tessera/comm/collectives.hpp>
@@ -11,6 +12,9 @@ namespace tessera::detail {
 /// An environment variable as position 0 sees it, on every rank: it may differ between ranks. ""
 /// where it is not set. Collective over the group.
 std::string variable_of_first(const Group& group, const char* name);
+
+/// What a variable says. Errors: InvalidArgument for what is no number of bytes, 0 or more.
+std::int64_t parse_bytes(const char* name, const std::string& text);
 
 /// Fills in what TESSERA_AGREEMENT, TESSERA_TIMEOUT and TESSERA_PATIENCE say. Collective over the
 /// duplicate.

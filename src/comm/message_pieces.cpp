@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <tessera/comm/collectives.hpp>
+#include <tessera/comm/detail/clock.hpp>
+#include <tessera/comm/detail/environment.hpp>
+#include <tessera/comm/detail/message_pieces.hpp>
+#include <tessera/comm/detail/open_messages.hpp>
+#include <tessera/comm/detail/state.hpp>
+
+namespace tessera::detail {
+namespace {
+
+constexpr auto operation = "tessera::Communicator::duplicate_of";
+constexpr auto variable = "TESSERA_MESSAGE_PIECES";
+/// Longer messages gain little, or lose where their memory lies in huge pages.
+constexpr std::int64_t longest_tried = 32 << 10;
+/// As little as this may be chance.
+constexpr double least_gain = 0.1;
+
+/// Seconds of some exchanges, in one way and in the other.
+struct Times {
+  double whole = std::numeric_limits<double>::infinity();
+  double in_pieces = whole;
+};
+
+/// Seconds of exchanges in which every rank sends so much to the one half-way round.
+double seconds_of_exchanges(const Group& group, std::int64_t bytes) {
+  constexpr int exchanges = 8;
+  const int n = group.size();
+  const auto rank_at = [&](int distance) {
+    return group.ranks[static_cast<std::size_t>((group.position + distance) % n)];
+  };
+  const int next = rank_at(n / 2);
+  const int previous = rank_at(n - n / 2);
+  const auto memory = std::make_shared<std::vector<std::byte>>(2 * bytes);
+  const auto exchange_all = [&] {
+    Exchange exchange(group.communicator, TraceKind::metadata, operation, n);
+    for (int i = 0; i < exchanges; ++i) {
+      exchange.receive(memory->data() + bytes, bytes, previous);
+      exchange.send(memory->data(), bytes, next);
+      exchange.wait();
+    }
+    exchange.finish();
+  };
+  const double start = seconds();
+  keeping(group.communicator, exchange_all, [&] { return memory; });
+  return seconds() - start;
+}
+
+bool are_pieces_faster(const Group& group, std::int64_t bytes) {
+  constexpr int repetitions = 4;
+  auto& longest = group.communicator.state().longest_in_pieces;
+  Times mine;
+  for (int i = 0; i < repetitions; ++i) {
+    longest = 0;
+    mine.whole = std::min(mine.whole, seconds_of_exchanges(group, bytes));
+    longest = bytes;
+    mine.in_pieces = std::min(mine.in_pieces, seconds_of_exchanges(group, bytes));
+  }
+  longest = 0;
+  Times all{0, 0};
+  for (const auto& times : all_gather_value(group, mine, TraceKind::metadata, operation)) {
+    all.whole += times.whole;
+    all.in_pieces += times.in_pieces;
+  }
+  return all.in_pieces < (1 - least_gain) * all.whole;
+}
+
+}  // namespace
+
+void learn_pieces(const Communicator& communicator) {
+  auto& state = communicator.state();
+  const auto group = all_ranks(communicator);
+  const auto text = variable_of_first(group, variable);
+  if (!text.empty()) {
+    state.longest_in_pieces = parse_bytes(variable, text);
+    return;
+  }
+  const bool has_messages = state.node_map.nodes() > 1 || state.smallest_slot == 0;
+  if (state.size == 1 || !has_messages) return;
+  std::int64_t longest = 0;
+  for (auto bytes = 2 * message_piece_bytes; bytes <= longest_tried; bytes *= 2) {
+    if (!are_pieces_faster(group, bytes)) break;
+    longest = bytes;
+  }
+  state.longest_in_pieces = longest;
+}
+
+}  // namespace tessera::detail
