@@ -10,6 +10,7 @@
 #include <memory>
 
 #include <tessera/redistribute/detail/arithmetic.hpp>
+#include <tessera/redistribute/detail/avx2.hpp>
 #include <tessera/redistribute/detail/reduction.hpp>
 #include <tessera/redistribute/detail/stream_copy.hpp>
 
@@ -97,23 +98,35 @@ struct HostReduce {
     const T* left = fold(item, first, middle, buffer);
     const T* right = fold(item, middle, last, buffer + tile);
     if (left == to)
-      combine_left(to, right, item.length);
+      (has_avx2 ? append_by_avx2 : append)(to, right, item.length);
     else if (right == to)
-      combine_right(left, to, item.length);
+      (has_avx2 ? prepend_by_avx2 : prepend)(to, left, item.length);
     else
-      combine(to, left, right, item.length);
+      (has_avx2 ? combine_by_avx2 : combine)(to, left, right, item.length);
   }
 
-  static void combine(T* __restrict to, const T* a, const T* b, std::int64_t length) {
-    for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(a[k], b[k]);
+  static void combine(T* __restrict to, const T* left, const T* right, std::int64_t length) {
+    for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(left[k], right[k]);
+  }
+  static void append(T* __restrict to, const T* __restrict right, std::int64_t length) {
+    for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(to[k], right[k]);
+  }
+  static void prepend(T* __restrict to, const T* __restrict left, std::int64_t length) {
+    for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(left[k], to[k]);
   }
 
-  static void combine_left(T* __restrict a, const T* __restrict b, std::int64_t length) {
-    for (std::int64_t k = 0; k < length; ++k) a[k] = Op{}(a[k], b[k]);
+  // The same, twice as fast where terms lie in a cache.
+  TESSERA_FOR_AVX2 static void combine_by_avx2(T* __restrict to, const T* left, const T* right,
+                                               std::int64_t length) {
+    for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(left[k], right[k]);
   }
-
-  static void combine_right(const T* __restrict a, T* __restrict b, std::int64_t length) {
-    for (std::int64_t k = 0; k < length; ++k) b[k] = Op{}(a[k], b[k]);
+  TESSERA_FOR_AVX2 static void append_by_avx2(T* __restrict to, const T* __restrict right,
+                                              std::int64_t length) {
+    for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(to[k], right[k]);
+  }
+  TESSERA_FOR_AVX2 static void prepend_by_avx2(T* __restrict to, const T* __restrict left,
+                                               std::int64_t length) {
+    for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(left[k], to[k]);
   }
 
   const T* load(const Loops::Item& item, const Operand& operand, T* buffer) const {
