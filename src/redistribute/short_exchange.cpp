@@ -30,7 +30,7 @@ std::ptrdiff_t placed(std::int64_t& end, std::int64_t bytes) {
 
 bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<Step>& steps,
                               const Group& group) {
-  if (steps.size() != 1 || plan.partial_target() || !steps.front().communicates) return false;
+  if (steps.size() != 1 || plan.partial_target()) return false;
   const auto type = plan.element_type();
   const auto peers = peers_of(group, plan);
   if (peers.staging == Staging::all_memory) return false;
@@ -49,7 +49,7 @@ bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<St
         if (block.peer == group.position) continue;
         const bool is_term = reduces(steps, p);
         const auto chunk = sizes.of(is_term, -1, bytes);
-        const int most_chunks = is_term ? 4 : 1;
+        const int most_chunks = is_term ? 8 : 1;
         if (peers.lane(block.peer) >= 0 || bytes > most_chunks * chunk) return false;
         round += std::min(bytes, chunk);
         is_cut = is_cut || bytes > chunk;
@@ -64,6 +64,7 @@ ShortExchange::ShortExchange(const BoundPlan& bound, const Group& group)
       source_(bound.source),
       destination_(bound.destination),
       op_(bound.plan.reduce_op()),
+      communicates_(bound.steps.front().communicates),
       sizes_(chunk_sizes({&bound, 1}, group.communicator)),
       is_possible_(source_.space == MemorySpace::host && destination_.space == MemorySpace::host) {
   if (is_possible_) prepare(bound);
@@ -206,13 +207,16 @@ bool ShortExchange::run(const Execution& execution, const BoundPlan& bound, Scra
   Addresses addresses{bound.source.data, bound.destination.data,
                       scratch.outgoing.reserve(outgoing_bytes_, MemorySpace::host),
                       scratch.incoming.reserve(incoming_bytes_, MemorySpace::host)};
-  Exchange exchange(group_.communicator, TraceKind::exchange, operation, group_.size());
-  exchange.count_packed(packed_bytes_);
+  std::optional<Exchange> exchange;
+  if (communicates_) {
+    exchange.emplace(group_.communicator, TraceKind::exchange, operation, group_.size());
+    exchange->count_packed(packed_bytes_);
+  }
   for (auto& phase : phases_) {
     if (phase.reads_destination) addresses.source = addresses.destination;
-    run(execution, addresses, phase, exchange);
+    run(execution, addresses, phase, exchange ? &*exchange : nullptr);
   }
-  exchange.finish();
+  if (exchange) exchange->finish();
   return true;
 }
 
@@ -227,7 +231,7 @@ ShortExchange::Addresses ShortExchange::of_round(std::size_t number, const Prepa
 }
 
 void ShortExchange::run(const Execution& execution, const Addresses& addresses,
-                        PreparedPhase& phase, Exchange& exchange) {
+                        PreparedPhase& phase, Exchange* exchange) {
   phase.packing.begin(phase.packed_bytes, phase.choices.pack);
   const auto post = [&](std::size_t r) {
     if (r >= phase.rounds.size()) return;
@@ -241,8 +245,8 @@ void ShortExchange::run(const Execution& execution, const Addresses& addresses,
     auto& round = phase.rounds[r];
     const auto here = of_round(r, phase, addresses);
     const auto take_some = [&] { take(execution, here, phase.choices, round, exchange); };
-    const auto are_complete = [&] { return is_complete(round, exchange); };
-    exchange.wait(std::ref(are_complete), std::ref(take_some));
+    const auto are_complete = [&] { return is_complete(round, *exchange); };
+    if (exchange != nullptr) exchange->wait(std::ref(are_complete), std::ref(take_some));
     take_some();
   }
   finish_host(execution);
@@ -250,12 +254,12 @@ void ShortExchange::run(const Execution& execution, const Addresses& addresses,
 }
 
 void ShortExchange::post(const Execution& execution, const Addresses& addresses, Stores stores,
-                         Round& round, Exchange& exchange) {
+                         Round& round, Exchange* exchange) {
   auto* const received_in = round.reductions.empty() ? addresses.destination : addresses.arrived;
   for (auto& parcel : round.incoming) {
     auto* const to =
         parcel.packing ? addresses.arrived + parcel.packing->place : received_in + parcel.offset;
-    parcel.ticket = exchange.receive(to, parcel.bytes, rank(parcel.peer));
+    parcel.ticket = exchange->receive(to, parcel.bytes, rank(parcel.peer));
     parcel.is_unpacked = !parcel.packing;
   }
   for (auto& reduction : round.reductions) reduction.is_reduced = false;
@@ -266,7 +270,7 @@ void ShortExchange::post(const Execution& execution, const Addresses& addresses,
       parcel.packing->copy.run(execution, from, to, stores);
       from = to;
     }
-    parcel.ticket = exchange.send(from, parcel.bytes, rank(parcel.peer));
+    parcel.ticket = exchange->send(from, parcel.bytes, rank(parcel.peer));
   }
 }
 
@@ -290,8 +294,8 @@ bool ShortExchange::is_complete(const Round& round, const Exchange& exchange) {
 }
 
 void ShortExchange::take(const Execution& execution, const Addresses& addresses,
-                         StoreChoices& choices, Round& round, const Exchange& exchange) {
-  const auto is_here = [&](const Parcel& parcel) { return exchange.is_complete(parcel.ticket); };
+                         StoreChoices& choices, Round& round, const Exchange* exchange) {
+  const auto is_here = [&](const Parcel& parcel) { return exchange->is_complete(parcel.ticket); };
   for (auto& parcel : round.incoming) {
     if (parcel.is_unpacked || !is_here(parcel)) continue;
     const TimedWrite write(parcel.bytes, choices.unpack);

@@ -57,9 +57,9 @@ struct ChunkSizes {
   std::int64_t message = std::numeric_limits<std::int64_t>::max();
   std::int64_t term =
       std::numeric_limits<std::int64_t>::max();  ///< of what is reduced, by either way
-  std::int64_t shortest_term =
-      std::numeric_limits<std::int64_t>::max();  ///< what is cut in about four, to chunks like this
-  int messages_at_once = 1;                      ///< sent, and as many received
+  std::int64_t shortest_term = std::numeric_limits<
+      std::int64_t>::max();  ///< what is cut in about eight, to chunks like this
+  int messages_at_once = 1;  ///< sent, and as many received
 
   /// Of a block of `bytes` that travels on this lane, or in messages (-1).
   std::int64_t of(bool reduces, int lane, std::int64_t bytes) const {
@@ -69,7 +69,7 @@ struct ChunkSizes {
   /// Of a term of `bytes`. While one chunk of a few arrives, the one before is added from cache.
   std::int64_t of_term(std::int64_t bytes) const {
     if (bytes / 2 < shortest_term) return term;
-    return std::min(term, std::max(shortest_term, (bytes + 3) / 4));
+    return std::min(term, std::max(shortest_term, (bytes + 7) / 8));
   }
   friend bool operator==(const ChunkSizes&, const ChunkSizes&) = default;
 };

@@ -18,9 +18,10 @@
 
 namespace tessera::detail {
 
-/// Executions of a plan that move little on this rank: in one step, between host arrays. How blocks
-/// are packed, unpacked and reduced is found once. All messages of a phase are posted at once, but
-/// for terms of several chunks: those of each chunk are a round, and two rounds are under way.
+/// Executions of a plan that move little on this rank, in messages or within its memory: in one
+/// step, between host arrays. How blocks are packed, unpacked and reduced is found once. All
+/// messages of a phase are posted at once, but for terms of several chunks: those of each chunk are
+/// a round, and two rounds are under way.
 ///
 /// The messages are those of a Run, so each rank chooses for itself.
 class ShortExchange {
@@ -112,14 +113,14 @@ class ShortExchange {
   static Addresses of_round(std::size_t number, const PreparedPhase& phase,
                             const Addresses& addresses);
   void run(const Execution& execution, const Addresses& addresses, PreparedPhase& phase,
-           Exchange& exchange);
+           Exchange* exchange);
   void post(const Execution& execution, const Addresses& addresses, Stores stores, Round& round,
-            Exchange& exchange);
+            Exchange* exchange);
   void copy_own(const Execution& execution, const Addresses& addresses, PreparedPhase& phase);
   static bool is_complete(const Round& round, const Exchange& exchange);
   /// What has arrived.
   void take(const Execution& execution, const Addresses& addresses, StoreChoices& choices,
-            Round& round, const Exchange& exchange);
+            Round& round, const Exchange* exchange);
   void reduce(const Execution& execution, const Addresses& addresses, StoreChoice& choice,
               PreparedReduction& reduction);
 
@@ -127,6 +128,7 @@ class ShortExchange {
   ArrayRef source_;  ///< as it was bound first
   ArrayRef destination_;
   ReduceOp op_;
+  bool communicates_;  ///< else there is no Exchange
   ChunkSizes sizes_;
   bool is_possible_;
   std::vector<PreparedPhase> phases_;
