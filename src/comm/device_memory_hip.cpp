@@ -1,50 +1,56 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
-#include <tuple>
-
-#include <fmt/format.h>
 #include <hip/hip_runtime_api.h>
 
-#include <tessera/comm/detail/device_memory.hpp>
+#include <tessera/comm/detail/device_runtime.hpp>
 
 namespace tessera::detail {
 namespace {
 
-static_assert(sizeof(hipIpcMemHandle_t) <= std::tuple_size_v<DeviceHandle>);
+struct HIP {
+  using Error = hipError_t;
+  using IpcHandle = hipIpcMemHandle_t;
+  static constexpr auto prefix = "hip";
+  static constexpr auto success = hipSuccess;
+  static constexpr auto to_device = hipMemcpyHostToDevice;
+  static constexpr auto to_host = hipMemcpyDeviceToHost;
+  static constexpr auto within_device = hipMemcpyDeviceToDevice;
 
-/// Of what failed, the next call of the runtime must not hear.
-bool succeeded(hipError_t error) {
-  if (error == hipSuccess) return true;
-  static_cast<void>(hipGetLastError());
-  return false;
-}
+  static Error malloc(void** data, std::size_t bytes) { return hipMalloc(data, bytes); }
+  static Error free(void* data) { return hipFree(data); }
+  static Error get_handle(IpcHandle* handle, void* data) {
+    return hipIpcGetMemHandle(handle, data);
+  }
+  static Error open_handle(void** data, IpcHandle handle) {
+    return hipIpcOpenMemHandle(data, handle, hipIpcMemLazyEnablePeerAccess);
+  }
+  static Error close_handle(void* data) { return hipIpcCloseMemHandle(data); }
+  static Error host_register(void* data, std::size_t bytes) {
+    return hipHostRegister(data, bytes, hipHostRegisterMapped | hipHostRegisterPortable);
+  }
+  static Error host_unregister(void* data) { return hipHostUnregister(data); }
+  static Error host_get_device_pointer(void** on_device, void* data) {
+    return hipHostGetDevicePointer(on_device, data, 0);
+  }
+  static Error copy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
+    return hipMemcpy(to, from, bytes, kind);
+  }
+  static Error synchronize() { return hipDeviceSynchronize(); }
+  static Error set_device(int device) { return hipSetDevice(device); }
+  static Error get_last_error() { return hipGetLastError(); }
+  static const char* get_error_string(Error error) { return hipGetErrorString(error); }
+};
 
-/// As Kokkos does, for this thread and for good.
-void use(int device) {
-  static_cast<void>(succeeded(hipSetDevice(device)));
-}
-
-DeviceMemory refused(const char* what, hipError_t error) {
-  return {nullptr, fmt::format("{}: {}", what, hipGetErrorString(error))};
-}
-
-void free_memory(std::byte* data) {
-  static_cast<void>(succeeded(hipFree(data)));
-}
-
-void unmap(std::byte* data) {
-  static_cast<void>(succeeded(hipIpcCloseMemHandle(data)));
-}
+using Runtime = DeviceRuntime<HIP>;
 
 }  // namespace
 
-const char* way_to_share_device_memory() {
-  return "HIP IPC";
+DeviceKind device_kind() {
+  return DeviceKind::hip;
 }
 
-bool is_shared_memory_on_device() {
-  return true;
+const char* way_to_share_device_memory() {
+  return "HIP IPC";
 }
 
 std::int64_t device_section_bytes() {
@@ -52,52 +58,23 @@ std::int64_t device_section_bytes() {
 }
 
 DeviceMemory make_device_memory(int device, std::int64_t bytes, DeviceHandle& handle) {
-  use(device);
-  void* memory = nullptr;
-  auto error = hipMalloc(&memory, static_cast<std::size_t>(bytes));
-  if (!succeeded(error)) return refused("hipMalloc", error);
-  DeviceMemory result{{static_cast<std::byte*>(memory), free_memory}, ""};
-  hipIpcMemHandle_t exported;
-  error = hipIpcGetMemHandle(&exported, memory);
-  if (!succeeded(error)) return refused("hipIpcGetMemHandle", error);
-  std::memcpy(handle.data(), &exported, sizeof exported);
-  return result;
+  return Runtime::make(device, bytes, handle);
 }
 
 DeviceMemory open_device_memory(int device, const DeviceHandle& handle, std::int64_t) {
-  use(device);
-  hipIpcMemHandle_t exported;
-  std::memcpy(&exported, handle.data(), sizeof exported);
-  void* memory = nullptr;
-  const auto error = hipIpcOpenMemHandle(&memory, exported, hipIpcMemLazyEnablePeerAccess);
-  if (!succeeded(error)) return refused("hipIpcOpenMemHandle", error);
-  return {{static_cast<std::byte*>(memory), unmap}, ""};
+  return Runtime::open(device, handle);
 }
 
 std::shared_ptr<void> pin_host_memory(int device, std::byte* data, std::int64_t bytes) {
-  use(device);
-  if (!succeeded(hipHostRegister(data, static_cast<std::size_t>(bytes),
-                                 hipHostRegisterMapped | hipHostRegisterPortable)))
-    return nullptr;
-  const auto release = [](std::byte* pinned) {
-    static_cast<void>(succeeded(hipHostUnregister(pinned)));
-  };
-  std::shared_ptr<std::byte> pinned(data, release);
-  void* on_device = nullptr;
-  const bool is_same = succeeded(hipHostGetDevicePointer(&on_device, data, 0)) && on_device == data;
-  return is_same ? pinned : nullptr;
+  return Runtime::pin(device, data, bytes);
 }
 
 bool write_number(int device, std::byte* memory, std::uint64_t number) {
-  use(device);
-  return succeeded(hipMemcpy(memory, &number, sizeof number, hipMemcpyHostToDevice)) &&
-         succeeded(hipDeviceSynchronize());
+  return Runtime::write(device, memory, number);
 }
 
 bool read_number(int device, const std::byte* memory, std::byte* own, std::uint64_t& number) {
-  use(device);
-  return succeeded(hipMemcpy(own, memory, sizeof number, hipMemcpyDeviceToDevice)) &&
-         succeeded(hipMemcpy(&number, own, sizeof number, hipMemcpyDeviceToHost));
+  return Runtime::read(device, memory, own, number);
 }
 
 }  // namespace tessera::detail

@@ -37,12 +37,12 @@ DeviceMemory mapped(int file, std::int64_t bytes) {
 
 }  // namespace
 
-const char* way_to_share_device_memory() {
-  return "host memory in place of a device's";
+DeviceKind device_kind() {
+  return DeviceKind::none;
 }
 
-bool is_shared_memory_on_device() {
-  return false;
+const char* way_to_share_device_memory() {
+  return "host memory in place of a device's";
 }
 
 std::int64_t device_section_bytes() {

@@ -90,7 +90,7 @@ DeviceSlots::Section DeviceSlots::make_section(int device, std::int64_t bytes) {
 
 DeviceSlots::DeviceSlots(int device, int ranks, int position, std::int64_t slot_bytes)
     : memory_{std::vector<std::byte*>(static_cast<std::size_t>(ranks)), slot_bytes,
-              is_shared_memory_on_device()},
+              device_kind() != DeviceKind::none},
       own_(make_section(device, section_bytes(ranks, slot_bytes))),
       position_(position) {
   add(position, own_.memory);
@@ -153,8 +153,7 @@ void learn_device_path(const Communicator& communicator) {
   const auto group = all_ranks(communicator);
   const auto neighbours = state.node_map.peers(state.rank);
   const int ranks = static_cast<int>(neighbours.size());
-  const int position =
-      static_cast<int>(std::ranges::lower_bound(neighbours, state.rank) - neighbours.begin());
+  const int position = state.node_map.position(state.rank);
   std::string error;
   std::shared_ptr<DeviceSlots> slots;
   if (ranks > 1) slots = made_slots(state, ranks, position, error);

@@ -69,6 +69,11 @@ std::vector<int> NodeMap::peers(int rank) const {
   return result;
 }
 
+int NodeMap::position(int rank) const {
+  const auto end = node.begin() + rank;
+  return static_cast<int>(std::count(node.begin(), end, *end));
+}
+
 namespace detail {
 
 NodeMap node_map_of(std::span<const int> labels) {
@@ -100,9 +105,7 @@ void learn_nodes(const Communicator& communicator) {
   const auto hardware = probe_shared_hardware(group);
   state.control->is_oversubscribed = hardware.ranks > hardware.cores;
   cores_per_rank = std::min(cores_per_rank.load(), std::max(1, hardware.cores / hardware.ranks));
-  const auto neighbours = hardware.node_map.peers(state.rank);
-  state.machine_rank =
-      static_cast<int>(std::ranges::lower_bound(neighbours, state.rank) - neighbours.begin());
+  state.machine_rank = hardware.node_map.position(state.rank);
   const auto text = variable_of_first(group, "TESSERA_NODES");
   state.node_map = text.empty() ? hardware.node_map : overridden_node_map(group, text);
 }

@@ -55,10 +55,6 @@ std::vector<std::int64_t> least_of_nodes(const NodeMap& map, const std::vector<s
   return result;
 }
 
-int position_of(const std::vector<int>& ranks, int rank) {
-  return static_cast<int>(std::ranges::lower_bound(ranks, rank) - ranks.begin());
-}
-
 }  // namespace
 
 void make_window(const Communicator& communicator) {
@@ -74,7 +70,7 @@ void make_window(const Communicator& communicator) {
     return static_cast<std::size_t>(state.node_map.node[static_cast<std::size_t>(rank)]);
   };
   const auto node_ranks = state.node_map.peers(state.rank);
-  const int position = position_of(node_ranks, state.rank);
+  const int position = state.node_map.position(state.rank);
   const int ranks = static_cast<int>(node_ranks.size());
   SharedMemory made;
   Offer offer;

@@ -27,14 +27,6 @@ namespace {
 constexpr auto operation = "tessera::Communicator::duplicate_of";
 constexpr auto variable = "TESSERA_GPU_AWARE_MPI";
 
-#if defined(TESSERA_DEVICE_CUDA)
-constexpr auto device_kind = DeviceKind::cuda;
-#elif defined(TESSERA_DEVICE_HIP)
-constexpr auto device_kind = DeviceKind::hip;
-#else
-constexpr auto device_kind = DeviceKind::none;
-#endif
-
 /// A function of the MPI library that not every one has; null where it has not.
 template <class Function>
 Function* find(const char* name) {
@@ -104,8 +96,8 @@ static void learn_awareness(const Group& group, CommunicatorState& state) {
     std::int32_t is_aware;
   };
   const auto wanted = parse_staging(variable_of_first(group, variable));
-  auto mine = ask_mpi(device_kind);
-  const Answer answer{device_kind != DeviceKind::none, mine.is_aware};
+  auto mine = ask_mpi(device_kind());
+  const Answer answer{device_kind() != DeviceKind::none, mine.is_aware};
   const auto all = all_gather_value(group, answer, TraceKind::metadata, operation);
   const auto first_without = [&](std::int32_t Answer::*what) {
     return std::ranges::find(all, 0, what);

@@ -31,8 +31,15 @@ WindowShape WindowShape::fitting(int ranks, std::int64_t section_bytes, std::int
   return shape;
 }
 
+SlotMemory Window::slots() const {
+  SlotMemory result{{}, shape_.slot_bytes};
+  for (int writer = 0; writer < shape_.ranks; ++writer)
+    result.sections.push_back(section(writer) + shape_.cells_bytes());
+  return result;
+}
+
 Lanes::Lanes(SharedWindow& shared, std::uint64_t stamp, const SlotMemory* slots)
-    : shared_(shared), stamp_(stamp), slots_(slots) {
+    : shared_(shared), stamp_(stamp), slots_(slots != nullptr ? *slots : shared.slots) {
   if (!shared_.spare_lanes.empty()) {
     lanes_ = std::move(shared_.spare_lanes.back());
     shared_.spare_lanes.pop_back();
@@ -62,9 +69,7 @@ std::byte* Lanes::next(int reader) {
   const int slot = slot_of(lane(reader).written);
   if (shared_.queues[static_cast<std::size_t>(reader)].front() != this) return nullptr;
   const auto& window = shared_.window;
-  if (!window.is_free(reader, slot)) return nullptr;
-  return slots_ != nullptr ? slots_->at(window.position(), reader, slot)
-                           : window.memory(reader, slot);
+  return window.is_free(reader, slot) ? slots_.at(window.position(), reader, slot) : nullptr;
 }
 
 bool Lanes::streams(int reader, std::int64_t bytes) {
@@ -104,8 +109,7 @@ const std::byte* Lanes::take(int writer) {
   const auto& window = shared_.window;
   const int slot = slot_of(from.read);
   if (from.held == nullptr && window.take(writer, slot, stamp_))
-    from.held = slots_ != nullptr ? slots_->at(writer, window.position(), slot)
-                                  : window.memory_from(writer, slot);
+    from.held = slots_.at(writer, window.position(), slot);
   return from.held;
 }
 

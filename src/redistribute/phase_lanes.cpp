@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What travels through the window of the node, and the reductions.
 #include <algorithm>
+#include <optional>
 
 #include <tessera/redistribute/detail/execute.hpp>
 #include <tessera/tensor/detail/launch.hpp>
@@ -22,8 +23,8 @@ void PhaseRun::count(Exchange& exchange) const {
 bool PhaseRun::advance(const Execution& execution, Lanes* lanes) {
   bool has_moved = false;
   if (lanes != nullptr && (uses_device_ || peers_.slots != nullptr)) {
-    has_moved = send_by_kernels(execution, *lanes);
-    has_moved = receive_by_kernels(execution, *lanes) || has_moved;
+    has_moved = send_by_kernel(execution, *lanes);
+    has_moved = receive_by_kernel(execution, *lanes) || has_moved;
   } else if (lanes != nullptr) {
     has_moved = send_chunks(execution, *lanes);
     has_moved = receive_chunks(execution, *lanes) || has_moved;
@@ -104,16 +105,18 @@ MemorySpace PhaseRun::space_of_slots(const ArrayRef& array) const {
   return peers_.is_window_pinned ? array.space : MemorySpace::host;
 }
 
-/// All that can go, by one kernel and one fence.
-bool PhaseRun::send_by_kernels(const Execution& execution, Lanes& lanes) {
+/// All chunks of these streams that can move, by one kernel and one fence. `job(stream)`: the copy of
+/// the next one, if there is a slot; `pass(stream)`: it is done.
+template <class Job, class Pass>
+bool PhaseRun::move_by_kernel(const Execution& execution, std::vector<Stream>& streams,
+                              const Job& job, const Pass& pass) {
   jobs_.clear();
   moved_.clear();
   unblock_all();
-  for (auto& stream : outgoing_) {
+  for (auto& stream : streams) {
     if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
-    if (auto* const slot = lanes.next(stream.lane)) {
-      const auto chunk = stream.next_chunk();
-      jobs_.push_back({chunk, in_slot(slot, chunk, space_of_slots(chunk))});
+    if (const std::optional<CopyJob> next = job(stream)) {
+      jobs_.push_back(*next);
       moved_.push_back(&stream);
     }
     block(stream.lane);
@@ -121,37 +124,35 @@ bool PhaseRun::send_by_kernels(const Execution& execution, Lanes& lanes) {
   if (moved_.empty()) return false;
   run_jobs(execution);
   for (auto* const stream : moved_) {
-    lanes.publish(stream->lane);
     stream->pass();
-    if (!stream->is_done()) continue;
-    lanes.close(stream->lane);
-    --left_;
+    pass(*stream);
+    if (stream->is_done()) --left_;
   }
   return true;
 }
 
-/// Likewise, what has come.
-bool PhaseRun::receive_by_kernels(const Execution& execution, Lanes& lanes) {
-  jobs_.clear();
-  moved_.clear();
-  unblock_all();
-  for (auto& stream : incoming_) {
-    if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
-    if (const auto* const slot = lanes.take(stream.lane)) {
-      const auto chunk = stream.next_chunk();
-      jobs_.push_back({in_slot(slot, chunk, space_of_slots(chunk)), chunk, stream.stores});
-      moved_.push_back(&stream);
-    }
-    block(stream.lane);
-  }
-  if (moved_.empty()) return false;
-  run_jobs(execution);
-  for (auto* const stream : moved_) {
-    lanes.release(stream->lane);
-    stream->pass();
-    if (stream->is_done()) --left_;
-  }
-  return true;
+bool PhaseRun::send_by_kernel(const Execution& execution, Lanes& lanes) {
+  const auto job = [&](const Stream& stream) -> std::optional<CopyJob> {
+    auto* const slot = lanes.next(stream.lane);
+    if (slot == nullptr) return {};
+    const auto chunk = stream.next_chunk();
+    return CopyJob{chunk, in_slot(slot, chunk, space_of_slots(chunk))};
+  };
+  return move_by_kernel(execution, outgoing_, job, [&](const Stream& stream) {
+    lanes.publish(stream.lane);
+    if (stream.is_done()) lanes.close(stream.lane);
+  });
+}
+
+bool PhaseRun::receive_by_kernel(const Execution& execution, Lanes& lanes) {
+  const auto job = [&](const Stream& stream) -> std::optional<CopyJob> {
+    const auto* const slot = lanes.take(stream.lane);
+    if (slot == nullptr) return {};
+    const auto chunk = stream.next_chunk();
+    return CopyJob{in_slot(slot, chunk, space_of_slots(chunk)), chunk, stream.stores};
+  };
+  return move_by_kernel(execution, incoming_, job,
+                        [&](const Stream& stream) { lanes.release(stream.lane); });
 }
 
 bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {

@@ -175,43 +175,39 @@ int steps_of(const DeviceMesh& mesh, int repeat) {
   return detail::has_device && repeat % mesh.size() == mesh.rank() ? slow : 1;
 }
 
-using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-
-TYPED_TEST(Device, kernels_that_still_run_are_awaited) {
+/// Calls use(instance, tensor) while a kernel on the instance writes its column into each element.
+template <class View, class Use>
+void use_while_it_is_filled(const Use& use) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   const auto mesh = mesh_of({world_size()});
-  const Extents shape{world_size(), 1000};
-  const auto other = Kokkos::Experimental::partition_space(Exec(), 1)[0];
-  const auto source = zeros<TypeParam>(mesh, {Shard(0)}, shape);
-  const auto size = static_cast<std::int64_t>(source.to_local().size());
-  for (int repeat = 0; repeat < 8; ++repeat) {
-    Kokkos::deep_copy(other, source.to_local(), -1.0);
-    Kokkos::parallel_for("fill", Policy(other, 0, size),
-                         FillSlowly<TypeParam>{source.to_local(), steps_of(mesh, repeat)});
-
-    const auto whole = redistribute(source, {Replicate()});
-
-    EXPECT_EQ(wrong_piece(whole, [](const Extents& index) { return index[1]; }), "");
-  }
-}
-
-TYPED_TEST(Device, kernels_on_an_instance_are_awaited_and_ordered) {
-  const auto mesh = mesh_of({world_size()});
-  const Extents shape{world_size(), 1000};
   const auto exec = Kokkos::Experimental::partition_space(Exec(), 1)[0];
-  const auto source = zeros<TypeParam>(mesh, {Shard(0)}, shape);
+  const auto source = zeros<View>(mesh, {Shard(0)}, Extents{world_size(), 1000});
   const auto size = static_cast<std::int64_t>(source.to_local().size());
   for (int repeat = 0; repeat < 8; ++repeat) {
     Kokkos::deep_copy(exec, source.to_local(), -1.0);
     Kokkos::parallel_for("fill", Policy(exec, 0, size),
-                         FillSlowly<TypeParam>{source.to_local(), steps_of(mesh, repeat)});
+                         FillSlowly<View>{source.to_local(), steps_of(mesh, repeat)});
+    use(exec, source);
+  }
+}
 
+TYPED_TEST(Device, kernels_that_still_run_are_awaited) {
+  use_while_it_is_filled<TypeParam>([](const Exec&, const auto& source) {
+    const auto whole = redistribute(source, {Replicate()});
+
+    EXPECT_EQ(wrong_piece(whole, [](const Extents& index) { return index[1]; }), "");
+  });
+}
+
+TYPED_TEST(Device, kernels_on_an_instance_are_awaited_and_ordered) {
+  use_while_it_is_filled<TypeParam>([](const Exec& exec, const auto& source) {
     const auto whole = redistribute(exec, source, {Replicate()});
     const auto twice =
         local_map(Twice<Exec>{exec}, like_input(0), {Placements{Replicate()}})(whole);
     exec.fence();
 
     EXPECT_EQ(wrong_piece(twice, [](const Extents& index) { return 2 * index[1]; }), "");
-  }
+  });
 }
 
 }  // namespace

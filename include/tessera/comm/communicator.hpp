@@ -20,6 +20,8 @@ struct NodeMap {
   int nodes() const;
   /// Ranks on the node of `rank`, ascending.
   std::vector<int> peers(int rank) const;
+  /// Position of `rank` among them.
+  int position(int rank) const;
 };
 
 /// The library's private duplicate of a user's communicator: all that the library sends goes

@@ -22,10 +22,13 @@ struct DeviceMemory {
   std::string error;
 };
 
-/// The way in which processes share it: "CUDA IPC".
+/// Whose memory it is.
+enum class DeviceKind : std::uint8_t { none, cuda, hip };
+
+/// That of the build.
+DeviceKind device_kind();
+/// The way in which processes share its memory: "CUDA IPC".
 const char* way_to_share_device_memory();
-/// Such memory is a device's; else the host's in place of it.
-bool is_shared_memory_on_device();
 /// Bytes that a rank may have for all its slots.
 std::int64_t device_section_bytes();
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <tessera/comm/communicator.hpp>
+#include <tessera/comm/detail/device_memory.hpp>
 
 namespace tessera::detail {
 
@@ -15,9 +16,6 @@ enum class Staging : std::uint8_t {
   device_memory,  ///< but not host memory
   all_memory,  ///< as if MPI could read no memory of the user's: to test the way without a device
 };
-
-/// The processors whose memory messages may lie in.
-enum class DeviceKind : std::uint8_t { none, cuda, hip };
 
 /// Whether MPI says that it takes pointers to device memory, and how it says so.
 struct GpuAwareness {

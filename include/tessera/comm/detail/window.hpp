@@ -34,6 +34,19 @@ struct WindowShape {
   std::int64_t bytes() const { return ranks * section_bytes(); }
 };
 
+/// Where slots lie: two for each other rank, in the section of their writer.
+struct SlotMemory {
+  std::vector<std::byte*> sections;  ///< by writer
+  std::int64_t slot_bytes = 0;
+  bool is_on_device = false;
+
+  std::byte* at(int writer, int reader, int slot) const {
+    const int place = reader < writer ? reader : reader - 1;
+    return sections[static_cast<std::size_t>(writer)] +
+           (std::int64_t{place} * WindowShape::slots + slot) * slot_bytes;
+  }
+};
+
 /// The protocol by which ranks of a node pass chunks of bytes to one another through memory that
 /// they share. No MPI, no system call, never waits: threads can play ranks.
 ///
@@ -49,13 +62,13 @@ class Window {
       : memory_(memory), shape_(shape), position_(position) {}
 
   const WindowShape& shape() const { return shape_; }
+  int position() const { return position_; }
+  SlotMemory slots() const;
 
   /// As the writer: whether `reader` has done with the slot.
   bool is_free(int reader, int slot) const {
     return word(position_, reader, slot).load(std::memory_order_acquire) == 0;
   }
-  /// Memory of the slot, slot_bytes long.
-  std::byte* memory(int reader, int slot) const { return memory(position_, reader, slot); }
   /// `is_timed`: the reader shall say how long it took.
   void publish(int reader, int slot, std::uint64_t stamp, bool is_timed) const {
     word(position_, reader, slot, 1).store(is_timed ? 1 : 0, std::memory_order_relaxed);
@@ -83,11 +96,6 @@ class Window {
     auto expected = stamp;
     return state.compare_exchange_strong(expected, stamp + 1, std::memory_order_acquire);
   }
-  /// Memory of a chunk that was taken.
-  const std::byte* memory_from(int writer, int slot) const {
-    return memory(writer, position_, slot);
-  }
-  int position() const { return position_; }
   /// Of a chunk that was taken.
   bool is_timed(int writer, int slot) const {
     return word(writer, position_, slot, 1).load(std::memory_order_relaxed) != 0;
@@ -109,28 +117,10 @@ class Window {
                  (std::int64_t{reader} * WindowShape::slots + slot) * WindowShape::cell_bytes;
     return std::atomic_ref(reinterpret_cast<std::uint64_t*>(cell)[index]);
   }
-  std::byte* memory(int writer, int reader, int slot) const {
-    const int place = reader < writer ? reader : reader - 1;
-    return section(writer) + shape_.cells_bytes() +
-           (std::int64_t{place} * WindowShape::slots + slot) * shape_.slot_bytes;
-  }
 
   std::byte* memory_;
   WindowShape shape_;
   int position_;
-};
-
-/// Where the slots of a window lie besides: two for each other rank in the section of their writer.
-struct SlotMemory {
-  std::vector<std::byte*> sections;  ///< by writer
-  std::int64_t slot_bytes = 0;
-  bool is_on_device = false;
-
-  std::byte* at(int writer, int reader, int slot) const {
-    const int place = reader < writer ? reader : reader - 1;
-    return sections[static_cast<std::size_t>(writer)] +
-           (std::int64_t{place} * WindowShape::slots + slot) * slot_bytes;
-  }
 };
 
 class Lanes;
@@ -166,10 +156,12 @@ struct Writing {
 struct SharedWindow {
   explicit SharedWindow(const Window& shared)
       : window(shared),
+        slots(shared.slots()),
         queues(static_cast<std::size_t>(shared.shape().ranks)),
         writings(queues.size()) {}
 
   Window window;
+  SlotMemory slots;                               ///< those of the window itself
   std::vector<std::vector<const Lanes*>> queues;  ///< by reader
   std::vector<Writing> writings;                  ///< by reader
   std::vector<std::vector<Lane>> spare_lanes;     ///< for executions to come
@@ -189,9 +181,7 @@ class Lanes {
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
-  std::int64_t slot_bytes() const {
-    return slots_ != nullptr ? slots_->slot_bytes : shared_.window.shape().slot_bytes;
-  }
+  std::int64_t slot_bytes() const { return slots_.slot_bytes; }
 
   /// Announces a stream of chunks to `reader`; before the first one to anybody.
   void open(int reader);
@@ -227,7 +217,7 @@ class Lanes {
 
   SharedWindow& shared_;
   std::uint64_t stamp_;
-  const SlotMemory* slots_;
+  const SlotMemory& slots_;
   std::vector<Lane> lanes_;
 };
 

@@ -247,8 +247,11 @@ class PhaseRun {
 
   bool send_chunks(const Execution& execution, Lanes& lanes);
   bool receive_chunks(const Execution& execution, Lanes& lanes);
-  bool send_by_kernels(const Execution& execution, Lanes& lanes);
-  bool receive_by_kernels(const Execution& execution, Lanes& lanes);
+  template <class Job, class Pass>
+  bool move_by_kernel(const Execution& execution, std::vector<Stream>& streams, const Job& job,
+                      const Pass& pass);
+  bool send_by_kernel(const Execution& execution, Lanes& lanes);
+  bool receive_by_kernel(const Execution& execution, Lanes& lanes);
   bool reduce_chunks(const Execution& execution, Lanes* lanes);
   bool are_terms_here(Reduction& reduction, Lanes* lanes);
   void collect_operands(const Execution& execution, const Reduction& reduction,
