@@ -91,8 +91,7 @@ DeviceSlots::Section DeviceSlots::make_section(int device, std::int64_t bytes) {
 DeviceSlots::DeviceSlots(int device, int ranks, int position, std::int64_t slot_bytes)
     : memory_{std::vector<std::byte*>(static_cast<std::size_t>(ranks)), slot_bytes,
               device_kind() != DeviceKind::none},
-      own_(make_section(device, section_bytes(ranks, slot_bytes))),
-      position_(position) {
+      own_(make_section(device, section_bytes(ranks, slot_bytes))) {
   add(position, own_.memory);
   auto* const own = own_.memory.data.get();
   if (own != nullptr && !write_number(device, own, signature(position)))

@@ -59,7 +59,6 @@ class DeviceSlots {
 
   SlotMemory memory_;
   Section own_;
-  int position_;
   std::vector<DeviceMemory> others_;
   std::string error_;
 };

@@ -91,7 +91,7 @@ struct Min {
     if constexpr (std::is_integral_v<T>)
       return a < b ? a : b;
     else
-      return ((a < b) | (a != a) | ((a == b) & is_negative(a))) ? a : b;
+      return (int{a < b} | int{a != a} | (int{a == b} & int{is_negative(a)})) != 0 ? a : b;
   }
 };
 
@@ -101,7 +101,7 @@ struct Max {
     if constexpr (std::is_integral_v<T>)
       return a > b ? a : b;
     else
-      return ((a > b) | (a != a) | ((a == b) & !is_negative(a))) ? a : b;
+      return (int{a > b} | int{a != a} | (int{a == b} & int{!is_negative(a)})) != 0 ? a : b;
   }
 };
 
