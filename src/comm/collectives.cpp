@@ -15,11 +15,6 @@ namespace {
 using Offsets = std::vector<std::int64_t>;
 using Bytes = std::vector<std::byte>;
 
-int rank_at_distance(const Group& group, int distance) {
-  const auto n = group.size();
-  return group.ranks[static_cast<std::size_t>((group.position + distance % n + n) % n)];
-}
-
 /// Bruck's algorithm: ceil(log2 n) rounds, each doubling the number of blocks that a rank has.
 /// `blocks` begins with the caller's own, then comes room for those of the positions after it, up
 /// to offsets[n].
@@ -28,9 +23,8 @@ void bruck(Exchange& exchange, const Group& group, std::byte* blocks, const Offs
   const int n = group.size();
   for (int have = 1; have < n; have += std::min(have, n - have)) {
     const int more = std::min(have, n - have);
-    exchange.receive(blocks + offsets[have], bytes(have, have + more),
-                     rank_at_distance(group, have));
-    exchange.send(blocks, bytes(0, more), rank_at_distance(group, -have));
+    exchange.receive(blocks + offsets[have], bytes(have, have + more), group.rank_at(have));
+    exchange.send(blocks, bytes(0, more), group.rank_at(-have));
     exchange.wait();
   }
 }
@@ -86,11 +80,11 @@ void binomial(Exchange& exchange, const Group& group, std::span<std::byte> data,
   int bit = 1;
   while (bit < n && !(distance & bit)) bit *= 2;
   if (distance != 0) {
-    exchange.receive(data.data(), bytes, rank_at_distance(group, -bit));
+    exchange.receive(data.data(), bytes, group.rank_at(-bit));
     exchange.wait();
   }
   for (bit /= 2; bit > 0; bit /= 2)
-    if (distance + bit < n) exchange.send(data.data(), bytes, rank_at_distance(group, bit));
+    if (distance + bit < n) exchange.send(data.data(), bytes, group.rank_at(bit));
 }
 
 /// Runs algorithm(exchange), whose messages lie in `bytes`.
@@ -109,8 +103,8 @@ void run(const Group& group, TraceKind kind, const char* operation, Bytes& bytes
 /// `tokens`: a byte to send and one to receive.
 void dissemination(Exchange& exchange, const Group& group, Bytes& tokens) {
   for (int distance = 1; distance < group.size(); distance *= 2) {
-    exchange.receive(&tokens[1], 1, rank_at_distance(group, -distance));
-    exchange.send(&tokens[0], 1, rank_at_distance(group, distance));
+    exchange.receive(&tokens[1], 1, group.rank_at(-distance));
+    exchange.send(&tokens[0], 1, group.rank_at(distance));
     exchange.wait();
   }
 }

@@ -290,9 +290,12 @@ void Control::poll_all() {
 }
 
 void Control::catch_up(double now) {
-  if (now - last_poll <= options.patience) return;
-  // What others have said before they left comes before what they have left.
-  constexpr double at_least = 5e-4;
+  const double away = now - last_poll;
+  if (away <= options.patience) return;
+  // Where others may have waited in vain: what they have said before they left comes before what
+  // they have left.
+  constexpr double until_all_is_heard = 5e-4;
+  const double at_least = away > options.timeout / 2 ? until_all_is_heard : 0;
   do poll_all();
   while (seconds() < now + at_least);
   last_poll = seconds();  // also of one that is being made, and not among all yet

@@ -223,11 +223,13 @@ bool Exchange::is_complete(Ticket message) const {
 
 void Exchange::abandon() {
   if (std::exchange(is_abandoned_, true)) return;
+  // All before MPI takes in more: a part that arrives then would meet the receive of a later one.
+  for (auto& transfer : transfers_)
+    if (transfer.is_open && !transfer.is_sent) MPI_Cancel(&transfer.request);
   for (auto& transfer : transfers_) {
     if (!transfer.is_open) continue;
     int is_cancelled = 0;
     if (!transfer.is_sent) {
-      MPI_Cancel(&transfer.request);
       MPI_Status status;
       int is_complete = 0;
       MPI_Test(&transfer.request, &is_complete, &status);

@@ -7,9 +7,12 @@
 
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/detail/clock.hpp>
+#include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/device_memory.hpp>
 #include <tessera/comm/detail/environment.hpp>
 #include <tessera/comm/detail/message_pieces.hpp>
 #include <tessera/comm/detail/open_messages.hpp>
+#include <tessera/comm/detail/staging.hpp>
 #include <tessera/comm/detail/state.hpp>
 
 namespace tessera::detail {
@@ -32,11 +35,8 @@ struct Times {
 double seconds_of_exchanges(const Group& group, std::int64_t bytes) {
   constexpr int exchanges = 8;
   const int n = group.size();
-  const auto rank_at = [&](int distance) {
-    return group.ranks[static_cast<std::size_t>((group.position + distance) % n)];
-  };
-  const int next = rank_at(n / 2);
-  const int previous = rank_at(n - n / 2);
+  const int next = group.rank_at(n / 2);
+  const int previous = group.rank_at(-n / 2);
   const auto memory = std::make_shared<std::vector<std::byte>>(2 * bytes);
   const auto exchange_all = [&] {
     Exchange exchange(group.communicator, TraceKind::metadata, operation, n);
@@ -82,7 +82,13 @@ void learn_pieces(const Communicator& communicator) {
     return;
   }
   const bool has_messages = state.node_map.nodes() > 1 || state.smallest_slot == 0;
-  if (state.size == 1 || !has_messages) return;
+  const bool may_lie_on_device =
+      device_kind() != DeviceKind::none && state.staging == Staging::nothing;
+  if (state.size == 1 || !has_messages || may_lie_on_device) return;
+  // Where ranks share a core, times say little.
+  const auto are_sharing = all_gather_value(group, int{state.control->is_oversubscribed},
+                                            TraceKind::metadata, operation);
+  if (std::ranges::find(are_sharing, 1) != are_sharing.end()) return;
   std::int64_t longest = 0;
   for (auto bytes = 2 * message_piece_bytes; bytes <= longest_tried; bytes *= 2) {
     if (!are_pieces_faster(group, bytes)) break;

@@ -90,11 +90,8 @@ double seconds_of_messages(const DeviceMesh& mesh, int shift, std::size_t messag
                            std::int64_t bytes) {
   constexpr int repetitions = 5;
   const auto group = mesh.group();
-  const auto rank_at = [&](int position) {
-    return group.ranks[static_cast<std::size_t>(position % group.size())];
-  };
-  const int next = rank_at(mesh.rank() + shift);
-  const int previous = rank_at(mesh.rank() + mesh.size() - shift);
+  const int next = group.rank_at(shift);
+  const int previous = group.rank_at(-shift);
   const auto size = messages * static_cast<std::size_t>(bytes);
   auto buffer = std::make_shared<std::vector<std::byte>>(2 * size);
   auto* const incoming = buffer->data();

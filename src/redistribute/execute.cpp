@@ -60,7 +60,7 @@ ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk, MemorySpace space
 }
 
 /// Scratch is kept: huge pages pay sooner than for results.
-static constexpr std::int64_t least_huge_scratch = 32 << 10;
+static constexpr std::int64_t least_huge_scratch = 64 << 10;
 
 template <class Bytes>
 static std::byte* grown(ViewHolder<Bytes>& buffer, std::int64_t bytes) {

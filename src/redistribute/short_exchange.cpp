@@ -49,7 +49,7 @@ bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<St
         if (block.peer == group.position) continue;
         const bool is_term = reduces(steps, p);
         const auto chunk = sizes.of(is_term, -1, bytes);
-        const int most_chunks = is_term ? 8 : 1;
+        const int most_chunks = is_term ? ChunkSizes::chunks_of_term : 1;
         if (peers.lane(block.peer) >= 0 || bytes > most_chunks * chunk) return false;
         round += std::min(bytes, chunk);
         is_cut = is_cut || bytes > chunk;

@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -9,7 +12,10 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/comm/collectives.hpp>
 #include <tessera/comm/communicator.hpp>
+#include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/wait.hpp>
 #include <tessera/comm/runtime.hpp>
 #include <tessera/error/error.hpp>
@@ -127,6 +133,22 @@ TEST(Communicator, is_made_in_a_few_milliseconds) {
   std::ranges::nth_element(times, times.begin() + 10);
 
   EXPECT_LT(times[10], 5e-3);
+}
+
+TEST(Communicator, hears_at_once_what_was_said_during_a_pause_that_is_short_of_the_time_limit) {
+  if (world().size() > 2) GTEST_SKIP() << "needs a core for each rank";
+  const auto group = all_ranks(world());
+  const double pause = 1.5 * world().state().control->options.patience;
+  double least = std::numeric_limits<double>::infinity();
+  for (int repetition = 0; repetition < 5; ++repetition) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(pause));
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    all_gather_value(group, repetition, TraceKind::metadata, "tessera::test");
+    least = std::min(least, MPI_Wtime() - start);
+  }
+
+  EXPECT_LT(least, 3e-4);
 }
 
 TEST(Communicator, of_comm_self_has_one_rank) {

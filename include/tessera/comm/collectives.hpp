@@ -23,6 +23,11 @@ struct Group {
   int position;
 
   int size() const { return static_cast<int>(ranks.size()); }
+  /// The rank so many positions after the caller's, round and round; before it, if negative.
+  int rank_at(int distance) const {
+    const int n = size();
+    return ranks[static_cast<std::size_t>((position + distance % n + n) % n)];
+  }
 };
 
 /// All ranks of the communicator, in its order. Its list lives as long as the communicator's

@@ -18,7 +18,7 @@ class Operation;
 
 namespace detail {
 
-/// A message, or a part of one that is too long for MPI.
+/// A message of MPI: one of the exchange, or a part of one that is cut.
 struct Transfer {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
@@ -76,7 +76,7 @@ class Exchange {
   bool is_complete(Ticket message) const;
   /// The ranks whose messages have not arrived, or that have not taken theirs.
   std::vector<int> awaited() const;
-  /// Number of messages that have arrived or were taken.
+  /// Number of messages, or parts of them, that have arrived or were taken.
   std::size_t progress() const { return complete_; }
   /// Once all is complete: emits the event. Call it at most once, on every rank that takes part,
   /// also where it sent nothing.

@@ -36,8 +36,9 @@ struct RedistributeOptions {
   /// Most bytes that a rank may need for messages besides source and destination, and as many for
   /// what lies between several exchanges; what does not fit is sent in turns. 0: 64 MiB and an
   /// eighth of the largest piece. From Partial to another mesh the reduced shares lie between,
-  /// whatever is said here. Memory for messages comes in huge pages where it is 32 KiB or more: up
-  /// to 4 MiB for each use (sending, receiving, terms, pieces between exchanges) come on top.
+  /// whatever is said here. Memory for messages comes in huge pages where it is 64 KiB or more: up
+  /// to 4 MiB for each use (sending, receiving, terms, pieces between exchanges) come on top, of
+  /// each mesh, bound Redistributor and pending call.
   std::int64_t extra_memory = 0;
   /// By default that of calibrate(), if it was called on the mesh.
   CostModel cost_model = {};

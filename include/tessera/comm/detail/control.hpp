@@ -142,7 +142,8 @@ class Control {
   void poll();
   /// The same on all communicators.
   static void poll_all();
-  /// The same if this rank has not listened for a while; then long enough to hear all that was said.
+  /// The same if this rank has not listened for a while; after half the time limit long enough to
+  /// hear all that was said.
   void catch_up(double now);
   /// The innermost blocking call on this communicator; null if there is none.
   Operation* innermost() const;

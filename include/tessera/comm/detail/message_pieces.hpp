@@ -14,8 +14,9 @@ namespace tessera::detail {
 inline constexpr std::int64_t message_piece_bytes = 8 << 10;
 
 /// Fills in up to what length the messages of a communicator go in pieces: what
-/// TESSERA_MESSAGE_PIECES says, else what takes less time now, the same on all ranks. Takes no time
-/// where all travels through the window. Collective over the duplicate.
+/// TESSERA_MESSAGE_PIECES says, else what takes less time now, the same on all ranks. Measures
+/// nothing where all travels through the window, ranks share cores, or messages may lie in device
+/// memory. Collective over the duplicate.
 ///
 /// Errors: InvalidArgument for what is no number of bytes, on every rank.
 void learn_pieces(const Communicator& communicator);

@@ -10,6 +10,9 @@
 #define TESSERA_FOR_AVX2
 #endif
 
+// Functions whose code is compiled as that of those that call them.
+#define TESSERA_INLINED [[gnu::always_inline]]
+
 namespace tessera::detail {
 
 #if defined(__x86_64__)
