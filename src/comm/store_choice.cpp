@@ -20,12 +20,16 @@ double StoreChoice::Way::cost() const {
 StoreChoice::Next StoreChoice::next() {
   for (const bool streams : {false, true})
     if (way(streams).samples < first_samples) return {streams, true};
+  if (left_to_warm_ > 0) return {false, --left_to_warm_ == 0};
   if (++chunks_ < interval_) return {streams_, chunks_ % timing_interval == 0};
   chunks_ = 0;
-  return {!streams_, true};
+  if (!streams_) return {true, true};
+  left_to_warm_ = chunks_to_warm;
+  return {false, false};
 }
 
 void StoreChoice::add(bool streams, double cost) {
+  if (!streams && left_to_warm_ > 0) return;
   auto& sampled = way(streams);
   const bool is_trial = streams != streams_ && sampled.samples >= first_samples;
   // What it has cost long ago no longer counts.

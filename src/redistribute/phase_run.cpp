@@ -97,7 +97,7 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
   for (const auto& block : phase.send) {
     const auto from = part_on_wire(source, phase.source, block.box, order);
     const int lane = peers_.lane(block.peer);
-    const Cut cut(from.extents, from.type.size, sizes_.of(reduces, lane, from.bytes()));
+    const Cut cut(from.extents, from.type.size, sizes_.of(reduces, lane));
     outgoing_.push_back({block.peer, lane, from, cut, Stores::cached, plans_});
   }
   const auto ranks = static_cast<int>(peers_.ranks.size());
@@ -123,7 +123,7 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
     const auto to = part_on_wire(destination, phase.destination, block.box, order);
     if (block.peer != mesh_rank_) {
       const int lane = peers_.lane(block.peer);
-      const Cut cut(to.extents, to.type.size, sizes_.of(false, lane, to.bytes()));
+      const Cut cut(to.extents, to.type.size, sizes_.of(false, lane));
       incoming_.push_back({block.peer, lane, to, cut, stores, plans_});
       continue;
     }
@@ -147,7 +147,7 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
   for (const auto& block : phase.receive) {
     if (block.term == 0) {
       const auto to = part_on_wire(destination, phase.destination, block.box, order);
-      const Cut cut(to.extents, to.type.size, sizes_.of_term(to.bytes()));
+      const Cut cut(to.extents, to.type.size, sizes_.term);
       reductions_.push_back(
           {to, cut, stores, terms_.size(), 0, plan.reduce_op(), plan.divisor(), plans_});
     }

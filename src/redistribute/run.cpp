@@ -53,6 +53,10 @@ Peers peers_of(const Group& group, const RedistributePlan& plan) {
   return peers;
 }
 
+/// While one chunk arrives, the one before is added from the caches: two of them, and as much that is
+/// sent, shall fit there.
+static constexpr std::int64_t most_bytes_of_term = 256 << 10;
+
 ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& communicator) {
   const auto& state = communicator.state();
   ChunkSizes sizes;
@@ -69,7 +73,7 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& com
   sizes.term = std::max(element, std::min(sizes.message, limit / (buffers + 1)));
   const auto way = near_way(plans.front().plan, state);
   if (way == NearWay::messages)
-    sizes.shortest_term = 256 << 10;
+    sizes.term = std::min(sizes.term, most_bytes_of_term);
   else if (way == NearWay::device_slots && state.node_map.nodes() == 1)
     sizes.term = state.smallest_device_slot;  // none needs a buffer of its own
   else

@@ -16,6 +16,8 @@ namespace {
 /// Sent, received and kept. Of more than that, what stays had better be copied in parts, so that
 /// messages go on meanwhile.
 constexpr std::int64_t most_bytes_in_all = 4 << 20;
+/// Each is prepared.
+constexpr int most_rounds = 16;
 
 bool reduces(const std::vector<Step>& steps, std::size_t phase) {
   return steps.front().kind == StepKind::reduce && phase == 0;
@@ -48,9 +50,9 @@ bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<St
         sum += bytes;
         if (block.peer == group.position) continue;
         const bool is_term = reduces(steps, p);
-        const auto chunk = sizes.of(is_term, -1, bytes);
-        const int most_chunks = is_term ? ChunkSizes::chunks_of_term : 1;
-        if (peers.lane(block.peer) >= 0 || bytes > most_chunks * chunk) return false;
+        const auto chunk = sizes.of(is_term, -1);
+        if (peers.lane(block.peer) >= 0 || bytes > (is_term ? most_rounds : 1) * chunk)
+          return false;
         round += std::min(bytes, chunk);
         is_cut = is_cut || bytes > chunk;
       }
@@ -120,7 +122,7 @@ void ShortExchange::prepare_to_send(const Phase& phase, const ArrayRef& source, 
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
   for (const auto& block : phase.send) {
     const auto whole = part_on_wire(source, phase.source, block.box, order);
-    const Cut cut(whole.extents, whole.type.size, sizes_.of(reduces, -1, whole.bytes()));
+    const Cut cut(whole.extents, whole.type.size, sizes_.of(reduces, -1));
     for (std::int64_t c = 0; c < cut.chunks(); ++c) {
       auto& round = this->round(prepared, c);
       const auto from = chunk_of(whole, cut, c);
@@ -169,7 +171,7 @@ void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source
     const bool has_own = std::ranges::find(blocks, group_.position, &Block::peer) != blocks.end();
     const auto own =
         has_own ? part_on_wire(source, phase.source, blocks.front().box, order) : whole;
-    const Cut cut(whole.extents, whole.type.size, sizes_.of_term(whole.bytes()));
+    const Cut cut(whole.extents, whole.type.size, sizes_.term);
     for (std::int64_t c = 0; c < cut.chunks(); ++c)
       prepare_to_reduce(blocks, chunk_of(own, cut, c), chunk_of(whole, cut, c), plan.divisor(),
                         round(prepared, c));

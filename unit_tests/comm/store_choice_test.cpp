@@ -42,6 +42,21 @@ TEST(StoreChoice, follows_a_change) {
   EXPECT_LE(streamed(choice, 1000, 1.0, 1.2), 300);
 }
 
+TEST(StoreChoice, gives_caches_time_to_fill_before_it_judges_by_them) {
+  StoreChoice choice;
+  int cached = 0;  // in a row
+  int streamed = 0;
+  for (int chunk = 0; chunk < 1000; ++chunk) {
+    const auto [streams, is_timed] = choice.next();
+    const double cost = streams ? 2.0 : cached < 2 ? 4.0 : 1.0;
+    cached = streams ? 0 : cached + 1;
+    streamed += streams ? 1 : 0;
+    choice.add(streams, cost);
+  }
+
+  EXPECT_LE(streamed, 50);
+}
+
 TEST(StoreChoice, tries_the_other_way_ever_more_rarely) {
   StoreChoice choice;
   streamed(choice, 10000, 1.0, 3.0);

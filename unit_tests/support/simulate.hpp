@@ -94,12 +94,12 @@ class Simulation {
     std::vector<detail::PhaseRun> phases(ranks);
     const auto message = plan_.message_bytes();
     const bool has_window = nodes_.slot_bytes > 0;
-    detail::ChunkSizes sizes{.window = nodes_.slot_bytes,
-                             .message = message,
-                             .term = has_window ? std::min(message, nodes_.slot_bytes) : message,
-                             .messages_at_once = plan_.messages_at_once()};
-    // Much shorter than those of tensors that are not simulated.
-    sizes.shortest_term = has_window ? sizes.term : (sizes.term + 3) / 4;
+    detail::ChunkSizes sizes{
+        .window = nodes_.slot_bytes,
+        .message = message,
+        .term = has_window ? std::min(message, nodes_.slot_bytes)
+                           : std::max<std::int64_t>(plan_.element_type().size, message / 4),
+        .messages_at_once = plan_.messages_at_once()};
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const detail::BoundPlan bound{plan_, steps_[rank], pieces_[rank], destinations_[rank]};
       auto& buffer = scratch[rank].intermediate[number.buffer()];

@@ -34,6 +34,9 @@ class StoreChoice {
   static constexpr int timing_interval = 4;
   static constexpr int shortest_interval = 16;
   static constexpr int longest_interval = 256;
+  /// Memory that was streamed to lies in no cache: so many chunks are written there before the next
+  /// one says what that way costs.
+  static constexpr int chunks_to_warm = 2;
 
   /// A rank that loses its core amid a chunk says nothing about the memory: the least of the last
   /// costs counts.
@@ -53,6 +56,7 @@ class StoreChoice {
   bool streams_ = false;  ///< the better way
   int interval_ = shortest_interval;
   int chunks_ = 0;  ///< since the other way was tried
+  int left_to_warm_ = 0;
 };
 
 }  // namespace tessera::detail

@@ -53,24 +53,17 @@ struct Peers {
 
 /// Bytes of the largest chunks, the same on both sides, and how many messages go at once.
 struct ChunkSizes {
-  static constexpr int chunks_of_term = 8;
   static constexpr auto unlimited = std::numeric_limits<std::int64_t>::max();
 
   std::int64_t window = 0;
   std::int64_t message = unlimited;
-  std::int64_t term = unlimited;           ///< of what is reduced, by either way
-  std::int64_t shortest_term = unlimited;  ///< longer terms are cut, to chunks no shorter
-  int messages_at_once = 1;                ///< sent, and as many received
+  std::int64_t term = unlimited;  ///< of what is reduced, by either way
+  int messages_at_once = 1;       ///< sent, and as many received
 
-  /// Of a block of `bytes` that travels on this lane, or in messages (-1).
-  std::int64_t of(bool reduces, int lane, std::int64_t bytes) const {
-    if (reduces) return of_term(bytes);
+  /// Of a block that travels on this lane, or in messages (-1).
+  std::int64_t of(bool reduces, int lane) const {
+    if (reduces) return term;
     return lane < 0 ? message : window;
-  }
-  /// Of a term of `bytes`. While one chunk of a few arrives, the one before is added from cache.
-  std::int64_t of_term(std::int64_t bytes) const {
-    if (bytes / 2 < shortest_term) return term;
-    return std::min(term, std::max(shortest_term, (bytes + chunks_of_term - 1) / chunks_of_term));
   }
   friend bool operator==(const ChunkSizes&, const ChunkSizes&) = default;
 };
