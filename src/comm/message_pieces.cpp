@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
@@ -14,6 +16,7 @@
 #include <tessera/comm/detail/open_messages.hpp>
 #include <tessera/comm/detail/staging.hpp>
 #include <tessera/comm/detail/state.hpp>
+#include <tessera/error/error.hpp>
 
 namespace tessera::detail {
 namespace {
@@ -22,6 +25,9 @@ constexpr auto operation = "tessera::Communicator::duplicate_of";
 constexpr auto variable = "TESSERA_MESSAGE_PIECES";
 /// Longer messages gain little, or lose where their memory lies in huge pages.
 constexpr std::int64_t longest_tried = 32 << 10;
+/// What is sent at once piles up at a receiver that is late, and MPI goes through all of it to find
+/// a message.
+constexpr std::int64_t longest_allowed = 64 << 10;
 /// As little as this may be chance.
 constexpr double least_gain = 0.1;
 
@@ -37,7 +43,7 @@ double seconds_of_exchanges(const Group& group, std::int64_t bytes) {
   const int n = group.size();
   const int next = group.rank_at(n / 2);
   const int previous = group.rank_at(-n / 2);
-  const auto memory = std::make_shared<std::vector<std::byte>>(2 * bytes);
+  auto memory = std::make_shared<std::vector<std::byte>>(2 * bytes);
   const auto exchange_all = [&] {
     Exchange exchange(group.communicator, TraceKind::metadata, operation, n);
     for (int i = 0; i < exchanges; ++i) {
@@ -78,7 +84,11 @@ void learn_pieces(const Communicator& communicator) {
   const auto group = all_ranks(communicator);
   const auto text = variable_of_first(group, variable);
   if (!text.empty()) {
-    state.longest_in_pieces = parse_bytes(variable, text);
+    const auto bytes = parse_bytes(variable, text);
+    require(bytes <= longest_allowed, [&] {
+      return fmt::format("{}: expected at most {}, got {}", variable, longest_allowed, bytes);
+    });
+    state.longest_in_pieces = bytes;
     return;
   }
   const bool has_messages = state.node_map.nodes() > 1 || state.smallest_slot == 0;

@@ -67,6 +67,13 @@ TEST(MessagePieces, another_value_is_an_error_on_every_rank) {
   }
 }
 
+TEST(MessagePieces, longer_than_64_kib_are_an_error_on_every_rank) {
+  const test::Variable value(variable, "65537");
+  const Fresh fresh;
+  EXPECT_EQ(test::message_of<InvalidArgument>([&] { fresh.communicator(); }),
+            "TESSERA_MESSAGE_PIECES: expected at most 65536, got 65537");
+}
+
 TEST(MessagePieces, all_ranks_measure_the_same_where_they_exchange_messages) {
   const test::Variable nodes("TESSERA_NODES", "each");
   const Fresh fresh;

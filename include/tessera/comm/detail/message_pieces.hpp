@@ -18,7 +18,7 @@ inline constexpr std::int64_t message_piece_bytes = 8 << 10;
 /// nothing where all travels through the window, ranks share cores, or messages may lie in device
 /// memory. Collective over the duplicate.
 ///
-/// Errors: InvalidArgument for what is no number of bytes, on every rank.
+/// Errors: InvalidArgument for what is no number of bytes up to 65536, on every rank.
 void learn_pieces(const Communicator& communicator);
 
 }  // namespace tessera::detail
