@@ -31,10 +31,11 @@ constexpr std::int64_t longest_allowed = 64 << 10;
 /// As little as this may be chance.
 constexpr double least_gain = 0.1;
 
-/// Seconds of some exchanges, in one way and in the other.
+/// Seconds of some exchanges: the least in one way, the most in the other, so that pieces are not
+/// chosen by what was in the way of one of them.
 struct Times {
   double whole = std::numeric_limits<double>::infinity();
-  double in_pieces = whole;
+  double in_pieces = 0;
 };
 
 /// Seconds of exchanges in which every rank sends so much to the one half-way round.
@@ -66,7 +67,7 @@ bool are_pieces_faster(const Group& group, std::int64_t bytes) {
     longest = 0;
     mine.whole = std::min(mine.whole, seconds_of_exchanges(group, bytes));
     longest = bytes;
-    mine.in_pieces = std::min(mine.in_pieces, seconds_of_exchanges(group, bytes));
+    mine.in_pieces = std::max(mine.in_pieces, seconds_of_exchanges(group, bytes));
   }
   longest = 0;
   Times all{0, 0};
