@@ -72,7 +72,7 @@ inline const OutPlacement* placement_of(None) {
 /// The placement of each output; null: none.
 template <class Out>
 std::array<const OutPlacement*, 1> outputs_of(const Out& out) {
-  return {placement_of(out)};
+  return std::array{placement_of(out)};
 }
 template <class... Outs>
 std::array<const OutPlacement*, sizeof...(Outs)> outputs_of(const std::tuple<Outs...>& outs) {
