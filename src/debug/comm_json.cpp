@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 // Records as JSON, and the traces of all ranks in the format of chrome://tracing and Perfetto.
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 //
 // Random redistributions with all ranks in this process, through the real plan and kernels, against
 // a serial oracle.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
