@@ -93,13 +93,14 @@ void learn_pieces(const Communicator& communicator) {
     return;
   }
   const bool has_messages = state.node_map.nodes() > 1 || state.smallest_slot == 0;
+  if (state.size == 1 || !has_messages) return;
+  // Where ranks share a core, times say little; nor do they of a device's memory. Nodes and builds
+  // may differ.
   const bool may_lie_on_device =
       device_kind() != DeviceKind::none && state.staging == Staging::nothing;
-  if (state.size == 1 || !has_messages || may_lie_on_device) return;
-  // Where ranks share a core, times say little.
-  const auto are_sharing = all_gather_value(group, int{state.control->is_oversubscribed},
-                                            TraceKind::metadata, operation);
-  if (std::ranges::find(are_sharing, 1) != are_sharing.end()) return;
+  const int is_in_vain = state.control->is_oversubscribed || may_lie_on_device ? 1 : 0;
+  const auto are_in_vain = all_gather_value(group, is_in_vain, TraceKind::metadata, operation);
+  if (std::ranges::find(are_in_vain, 1) != are_in_vain.end()) return;
   std::int64_t longest = 0;
   for (auto bytes = 2 * message_piece_bytes; bytes <= longest_tried; bytes *= 2) {
     if (!are_pieces_faster(group, bytes)) break;

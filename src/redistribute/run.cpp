@@ -53,8 +53,8 @@ Peers peers_of(const Group& group, const RedistributePlan& plan) {
   return peers;
 }
 
-/// While one chunk arrives, the one before is added from the caches: two of them, and as much that is
-/// sent, shall fit there.
+/// While one chunk arrives, the one before is added from the caches: two of them, and as much that
+/// is sent, shall fit there.
 static constexpr std::int64_t most_bytes_of_term = 256 << 10;
 
 ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& communicator) {
