@@ -137,12 +137,10 @@ WantedPath parse_device_path(const std::string& text) {
 
 /// So that kernels pack into the window and unpack from it. This rank's own matter.
 static void pin_window(const CommunicatorState& state) {
-  if (!state.window || std::exchange(state.window->was_tried, true)) return;
   const int device = device_of(state);
-  const auto& memory = state.window->memory;
-  if (device >= 0)
-    state.window->pinned =
-        pin_host_memory(device, memory.data(), state.window->shared.window.shape().bytes());
+  if (device < 0 || !state.window || std::exchange(state.window->was_tried, true)) return;
+  state.window->pinned = pin_host_memory(device, state.window->memory.data(),
+                                         state.window->shared.window.shape().bytes());
 }
 
 void learn_device_path(const Communicator& communicator) {

@@ -152,14 +152,17 @@ void measure_near(const DeviceMesh& mesh, CostModel& model) {
 }  // namespace
 
 CostModel calibrate(const DeviceMesh& mesh) {
-  CostModel model;
-  if (!mesh.coordinate() || mesh.size() == 1) return model;
-  const auto node = mesh.on_node();
-  if (node.size() > 1) measure_near(node, model);
-  if (!mesh.ranks_per_node().empty()) measure_between_nodes(mesh, model);
-  model = slowest(mesh, model);
-  detail::set_cost_model(mesh, model);
-  return model;
+  if (!mesh.coordinate() || mesh.size() == 1) return {};
+  return collectively(mesh.calls(), "calibrate", [&](Operation& operation) {
+    operation.agree_always(0, [] { return std::string("calibrate"); });
+    CostModel model;
+    const auto node = mesh.on_node();
+    if (node.size() > 1) measure_near(node, model);
+    if (!mesh.ranks_per_node().empty()) measure_between_nodes(mesh, model);
+    model = slowest(mesh, model);
+    detail::set_cost_model(mesh, model);
+    return model;
+  });
 }
 
 }  // namespace tessera

@@ -53,6 +53,18 @@ TEST(CommDebugMode, counts_what_moves_data_and_its_bytes) {
   EXPECT_GE(record.start, 0.0);
 }
 
+TEST(CommDebugMode, counts_no_bytes_as_packed_that_go_to_mpi_from_where_they_lie) {
+  if (is_alone() || line().on_node().size() > 1)
+    GTEST_SKIP() << "no messages: ranks of a node exchange through the window";
+  const auto source = rows();
+  const CommDebugMode mode;
+  const auto whole = redistribute(source, {Replicate()});
+
+  const auto& record = mode.records().back();
+  EXPECT_EQ(record.bytes_sent, source.to_local().size() * (world_size() - 1) * sizeof(double));
+  EXPECT_EQ(record.bytes_packed, 0);
+}
+
 TEST(CommDebugMode, counts_nothing_where_nothing_moves) {
   const auto source = rows();
   redistribute(source, {Shard(0)});

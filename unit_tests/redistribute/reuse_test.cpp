@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory and fences of repeated executions, as Kokkos' tools interface sees them.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <tessera/redistribute/calibrate.hpp>
 #include <tessera/redistribute/detail/run.hpp>
@@ -13,6 +13,7 @@
 #include <tessera/tensor/factories.hpp>
 #include <tessera/tensor/from_local.hpp>
 
+#include "../support/errors.hpp"
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
 
@@ -317,6 +318,22 @@ TEST(Calibrate, gives_every_rank_the_same_model_and_later_plans_are_made_by_it) 
     EXPECT_EQ(other, model);
   const auto source = iota<Matrix>(mesh, {Shard(0)}, {30, 40});
   EXPECT_EQ(redistribute(source, {Shard(1)}).shape(), source.shape());
+}
+
+TEST(Calibrate, beside_another_call_is_an_error_on_every_rank) {
+  const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  if (mesh.size() == 1) return;
+  const auto source = iota<Matrix>(mesh, {Shard(0)}, {30, 40});
+
+  const auto message = message_of<Error>([&] {
+    if (mesh.rank() == 0) return void(calibrate(mesh));
+    redistribute(source, {Shard(1)});
+  });
+  const auto model = calibrate(mesh);
+
+  EXPECT_THAT(message, testing::HasSubstr("calibrate"));
+  for (const auto& other : all_gather_value(mesh.group(), model, TraceKind::metadata, "test"))
+    EXPECT_EQ(other, model);
 }
 
 }  // namespace

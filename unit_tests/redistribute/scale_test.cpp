@@ -80,8 +80,7 @@ struct Counted {
   std::int64_t far_bytes = 0;      ///< of a rank
   std::int64_t pair_messages = 0;  ///< from one node to another, at most
   std::int64_t pair_bytes = 0;
-  std::int64_t node_bytes = 0;  ///< from one node to all others
-  double predicted = 0;         ///< seconds
+  double predicted = 0;  ///< seconds
 };
 
 /// What a direct exchange costs with the nodes taken into account.
@@ -135,7 +134,6 @@ Counted counted_plan(const Transition& transition, const MeshLayout& layout,
   for (const auto& [node, load] : to_node) {
     result.pair_messages = std::max(result.pair_messages, load.first);
     result.pair_bytes = std::max(result.pair_bytes, load.second);
-    result.node_bytes += load.second;
   }
   return result;
 }

@@ -81,7 +81,7 @@ class RedistributePlan {
   std::int64_t divisor() const;
 
   /// Most bytes of one message. Longer blocks are cut, and so are, where no ranks share a window,
-  /// terms of reductions from 512 KiB on: one chunk travels while the next is packed, and all that
+  /// terms of reductions of more than 256 KiB: one chunk travels while the next is packed, and all that
   /// are under way at once respect RedistributeOptions::extra_memory.
   std::int64_t message_bytes() const;
   /// Messages of this length that a rank sends at once, at most; it receives as many, and terms
