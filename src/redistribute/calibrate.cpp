@@ -106,10 +106,7 @@ double seconds_of_messages(const DeviceMesh& mesh, int shift, std::size_t messag
     exchange.finish();
   };
   return fastest(mesh, repetitions, [&] {
-    collectively(mesh.calls(), "calibrate", [&](Operation& operation) {
-      operation.agree(messages, [] { return std::string("calibrate"); });
-      detail::keeping(mesh.communicator(), exchange_all, [&] { return buffer; });
-    });
+    detail::keeping(mesh.communicator(), exchange_all, [&] { return buffer; });
   });
 }
 

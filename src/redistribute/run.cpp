@@ -112,11 +112,10 @@ Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Gro
     prepare_destination(execution_, bound.plan, bound.destination);
     scratch_.pieces.push_back(bound.source);
   }
-  const bool is_written_by_mpi = std::ranges::any_of(plans_, [&](const BoundPlan& bound) {
-    return bound.plan.partial_target() && is_on_device(bound.destination.space) &&
-           peers_.staging == Staging::nothing;
-  });
-  if (is_written_by_mpi)
+  const auto is_filled_on_device = [](const BoundPlan& bound) {
+    return bound.plan.partial_target() && is_on_device(bound.destination.space);
+  };
+  if (peers_.staging == Staging::nothing && std::ranges::any_of(plans_, is_filled_on_device))
     execution_.fence("tessera::redistribute: before messages arrive in what was filled");
   if (ProgressMeter::is_wanted()) meter_.emplace(operation, bytes_of_phases(plans));
   open_lanes();

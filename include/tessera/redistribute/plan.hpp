@@ -81,8 +81,8 @@ class RedistributePlan {
   std::int64_t divisor() const;
 
   /// Most bytes of one message. Longer blocks are cut, and so are, where no ranks share a window,
-  /// terms of reductions of more than 256 KiB: one chunk travels while the next is packed, and all that
-  /// are under way at once respect RedistributeOptions::extra_memory.
+  /// terms of reductions of more than 256 KiB: one chunk travels while the next is packed, and all
+  /// that are under way at once respect RedistributeOptions::extra_memory.
   std::int64_t message_bytes() const;
   /// Messages of this length that a rank sends at once, at most; it receives as many, and terms
   /// besides. Of shorter ones there may be more.
