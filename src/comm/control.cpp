@@ -423,15 +423,18 @@ void advance_all() {
   for (auto* control : live_controls()) control->advance_detached();
 }
 
-bool Control::advance_detached() {
+bool Control::advance_detached(const Operation* mistaken) {
   // One at a time: what goes on may wait too, and then must not begin here again.
   if (detached.empty() || is_advancing_) return false;
   is_advancing_ = true;
   bool has_more = false;
   const auto started = detached;
+  const auto is_to_advance = [&](const Background& background) {
+    return std::ranges::find(detached, background.object, &Background::object) != detached.end() &&
+           (mistaken == nullptr || mistaken->may_be_mistaken_for(*background.operation));
+  };
   for (const auto& background : started)
-    if (std::ranges::find(detached, background.object, &Background::object) != detached.end())
-      has_more |= background.advance(background.object);
+    if (is_to_advance(background)) has_more |= background.advance(background.object);
   is_advancing_ = false;
   return has_more;
 }

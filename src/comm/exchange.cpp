@@ -70,7 +70,8 @@ void Exchange::end_early() {
   if (!requests.empty()) communicator_.state().control->leave_open(std::move(requests));
 }
 
-/// Until the peers have taken what was sent: they learn of it by the call's statement.
+/// Until the peers have taken what was sent: they learn of it by the call's statement, unless ranks
+/// tell one another nothing.
 void Exchange::drain() {
   auto& control = *communicator_.state().control;
   if (owner_ != nullptr) owner_->announce_failure();
@@ -80,7 +81,8 @@ void Exchange::drain() {
     for (auto& transfer : transfers_) {
       if (!transfer.is_open || transfer.is_sent != is_sent) continue;
       while (!detail::drain({&transfer.request, 1}, 0.0)) {
-        const bool is_dead = has_failed_ || (owner_ != nullptr && owner_->may_have_lost_a_rank());
+        const bool is_dead = has_failed_ || !control.is_listening() ||
+                             (owner_ != nullptr && owner_->may_have_lost_a_rank());
         const double limit = is_dead ? drain_seconds_of_the_dead : control.options.timeout;
         if (detail::seconds() - start > limit) return;
         detail::advance_all();

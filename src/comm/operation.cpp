@@ -26,6 +26,26 @@ inline void Operation::set_fingerprint(std::uint64_t fingerprint) {
   fingerprint_ = fingerprint;
   const auto number = (fingerprint ^ log_->key) + sequence_ * odd;
   tag_ = detail::first_data_tag + static_cast<int>((number >> 32) * log_->control.tag_range >> 32);
+  if (!log_->control.detached.empty()) await_those_mistaken_for_it();
+}
+
+/// Messages of both may have the same ranks and tag.
+bool Operation::may_be_mistaken_for(const Operation& other) const {
+  if (other.tag_ != tag_) return false;
+  const auto both =
+      std::ranges::count_if(log_->ranks, [&](int rank) { return other.log_->contains(rank); });
+  return both > 1;
+}
+
+/// Seldom any, as MPI has many tags. All ranks have started them before this one.
+void Operation::await_those_mistaken_for_it() {
+  auto& control = log_->control;
+  const auto is_mistaken = [&](const auto& background) {
+    return may_be_mistaken_for(*background.operation);
+  };
+  if (std::ranges::none_of(control.detached, is_mistaken)) return;
+  detail::Watch watch(control);
+  while (control.advance_detached(this)) watch.pause([&] { return log_->ranks; }, [] {});
 }
 
 std::uint64_t Operation::stamp() const {
@@ -122,9 +142,12 @@ OperationId Operation::id() const {
 bool Operation::state_call(std::uint64_t arguments, const CallText& call) {
   if (log_ == nullptr || log_->is_alone) return false;
   auto& control = log_->control;
-  set_fingerprint(hash_combine(name_.hash, arguments));
-  if (!control.is_listening()) return false;
   text_ = &call;
+  set_fingerprint(hash_combine(name_.hash, arguments));
+  if (!control.is_listening()) {
+    text_ = nullptr;
+    return false;
+  }
   if (control.has_news) {
     control.catch_up(detail::seconds());
     control.poll();

@@ -102,5 +102,29 @@ TEST(TimedOut, call_lets_go_of_its_memory_once_the_late_rank_has_come) {
   EXPECT_EQ(mine.use_count(), 1);
 }
 
+/// What is under way then is waited for as briefly as for the dead. Of more than two ranks, one that
+/// leaves may let another go on for a while.
+TEST(TimedOut, call_throws_soon_after_its_limit_where_ranks_compare_nothing) {
+  if (world_size() != 2) return;
+  using Clock = std::chrono::steady_clock;
+  const auto mesh = everyone();
+  const auto before = agreement(mesh);
+  const auto mine = constant(1, large);
+  set_agreement(mesh, {.level = Agreement::none, .timeout = 2.5});
+
+  if (mesh.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5500));
+  const auto start = Clock::now();
+  const auto message = message_of<Timeout>([&] { all_reduce(mine, ReduceOp::sum, mesh, 0); });
+  const std::chrono::duration<double> waited = Clock::now() - start;
+  MPI_Barrier(MPI_COMM_WORLD);
+  set_agreement(mesh, before);
+  const auto after = all_reduce(constant(2), ReduceOp::sum, mesh, 0);
+
+  EXPECT_EQ(wrong_constant(after, 2 * mesh.size()), "");
+  if (mesh.rank() == 0) return;
+  EXPECT_EQ(message, "all_reduce: waited 2.5 s for other ranks");
+  EXPECT_LT(waited.count(), 4.3);
+}
+
 }  // namespace
 }  // namespace tessera::test

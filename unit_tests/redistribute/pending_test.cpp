@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 #include <sched.h>
 
+#include <tessera/comm/detail/control.hpp>
+#include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/operation.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 
@@ -210,6 +212,28 @@ TEST(Pending, replaced_by_another_ends_before_its_views_go) {
   if (mesh.rank() == 0) wrong = wrong_constant(first.wait(), 5 * mesh.size());
 
   EXPECT_EQ(wrong, "");
+}
+
+TEST(Pending, of_calls_whose_messages_bear_the_same_tag_each_gets_its_own) {
+  const auto mesh = everyone();
+  auto& tag_range = mesh.communicator().state().control->tag_range;
+  const auto usual_range = std::exchange(tag_range, 1);
+  const auto shape = [](int call) { return Extents{3, 100'000 + 7'000 * call}; };
+  std::vector<Pending<Matrix>> pending;
+  std::vector<std::string> wrong;
+
+  for (int call = 0; call < 4; ++call)
+    pending.push_back(start_sum(constant(call + 1, shape(call)), mesh));
+  const auto blocking = all_reduce(constant(9), ReduceOp::sum, mesh, 0);
+  for (int i = 0; i < 4; ++i) {
+    const int call = mesh.rank() % 2 == 0 ? i : 3 - i;
+    wrong.push_back(wrong_constant(pending[static_cast<std::size_t>(call)].wait(),
+                                   (call + 1) * mesh.size(), shape(call)));
+  }
+  tag_range = usual_range;
+
+  EXPECT_EQ(wrong, std::vector<std::string>(4));
+  EXPECT_EQ(wrong_constant(blocking, 9 * mesh.size()), "");
 }
 
 }  // namespace

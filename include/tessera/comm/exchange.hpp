@@ -38,8 +38,9 @@ struct Transfer {
 /// call. Between two ranks, messages match in the order in which they are posted. Sizes are 64-bit;
 /// zero bytes are never sent. Buffers must live until the message is complete or, when an exception
 /// passes, until the destructor, which cancels receives and waits until the peers have taken what
-/// was sent to them (for the time limit; 1 s where a rank is taken for dead); what is under way then
-/// needs them for longer, see detail::keeping(). One trace event is emitted at finish().
+/// was sent to them (for the time limit; 1 s where a rank is taken for dead, and at
+/// Agreement::none); what is under way then needs them for longer, see detail::keeping(). One trace
+/// event is emitted at finish().
 class Exchange {
  public:
   /// Names a message that is under way.

@@ -154,6 +154,8 @@ class Operation {
   detail::OperationId id() const;
   detail::OperationId excluded() const;
   void set_fingerprint(std::uint64_t fingerprint);
+  bool may_be_mistaken_for(const Operation& other) const;
+  void await_those_mistaken_for_it();
   bool state_call(std::uint64_t arguments, const CallText& call);
   void agree_slowly(std::uint64_t arguments, const CallText& call, AgreedCall& last);
   void compare(const CallText& call);

@@ -62,7 +62,7 @@ class DeviceMesh {
   ///
   /// Collective over these ranks at first use, local afterwards: meshes with the same group give
   /// the same communicator. It belongs to the library and is freed with the user's communicator.
-  /// MPI_COMM_NULL off the mesh.
+  /// MPI_COMM_NULL off the mesh. At Agreement::none MPI waits for late ranks without limit.
   MPI_Comm comm(const MeshDims& mesh_dims) const;
 
   /// The part of this mesh along `mesh_dims` (in the order named) through this rank; off the mesh,

@@ -173,8 +173,9 @@ class Control {
   bool is_listening() const { return options.level != Agreement::none; }
   /// Lets all of them come to their end, for at most the time limit.
   void finish_detached() noexcept;
-  /// Lets calls in the background go on, in start order, and returns whether any has more to do.
-  bool advance_detached();
+  /// Lets calls in the background go on, in start order, and returns whether any has more to do: all,
+  /// or those that may be mistaken for this one.
+  bool advance_detached(const Operation* mistaken = nullptr);
 
   AgreementOptions options = {};
   bool is_oversubscribed = true;     ///< until known

@@ -24,7 +24,8 @@ class Watch {
   explicit Watch(Control& control);
 
   /// One turn. `awaited()` lists the ranks waited for; `abandon()` is called before an exception
-  /// leaves. Throws Doomed where the call is given up, Timeout outside of calls.
+  /// leaves. Throws Doomed where the call is given up, Timeout outside of calls and at
+  /// Agreement::none.
   template <class Awaited, class Abandon>
   void pause(const Awaited& awaited, const Abandon& abandon) {
     if (backoff_.pause() && ++turns_ % turns_between_looks == 0) look(awaited, abandon);
