@@ -53,6 +53,19 @@ std::int64_t most_meeting(const std::vector<Part>& parts, const std::vector<Part
   return most;
 }
 
+/// In how many boxes, of different parts of `others`, a piece of `spec` lies, at most.
+std::int64_t most_boxes(const DTensorSpec& spec, const DTensorSpec& others) {
+  const std::vector<int> any(at(spec.layout().ndim()), -1);
+  const std::vector<int> any_other(at(others.layout().ndim()), -1);
+  std::int64_t boxes = 1;
+  for (std::size_t k = 0; k < spec.shape().size(); ++k) {
+    const Interval all{0, spec.shape()[k]};
+    boxes *= most_meeting(parts_meeting(spec.split(k), all, any),
+                          parts_meeting(others.split(k), all, any_other));
+  }
+  return boxes;
+}
+
 }  // namespace
 
 int Hop::terms() const {
@@ -72,9 +85,10 @@ std::vector<Block> blocks_to_receive(const Hop& hop, std::span<const int> coordi
   const auto& layout = hop.from.layout();
   const std::vector<int> any(coordinate.size(), -1);
   std::vector<int> source(coordinate.begin(), coordinate.end());
+  const int own_term = term_of(hop, coordinate);
   for_each_cell(hop.from, need, any, source, [&](const Box& box) {
     for_each_coordinate(layout, hop.term_dims, source, [&](int term) {
-      blocks.push_back({layout.mesh_rank(source), box, term});
+      blocks.push_back({layout.mesh_rank(source), box, term, own_term});
     });
   });
   return blocks;
@@ -102,28 +116,22 @@ std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinat
   for_each_cell(hop.to, have, fixed, target, [&](const Box& box) {
     for_each_coordinate(layout, free_dims, target, [&](int) {
       const int peer = layout.mesh_rank(target);
-      if (peer != self) blocks.push_back({peer, box, term});
+      if (peer != self) blocks.push_back({peer, box, term, term_of(hop, target)});
     });
   });
   return blocks;
 }
 
 int most_peers(const Hop& hop) {
-  const auto& layout = hop.from.layout();
-  const std::vector<int> any_source(at(layout.ndim()), -1);
-  const std::vector<int> any_target(at(hop.to.layout().ndim()), -1);
-  std::int64_t receive = hop.terms();
-  std::int64_t send = 1;
-  for (std::size_t k = 0; k < hop.from.shape().size(); ++k) {
-    const Interval all{0, hop.from.shape()[k]};
-    const auto from = parts_meeting(hop.from.split(k), all, any_source);
-    const auto to = parts_meeting(hop.to.split(k), all, any_target);
-    receive *= most_meeting(to, from);
-    send *= most_meeting(from, to);
-  }
-  send *= copies(hop);
+  const std::int64_t receive = hop.terms() * most_boxes(hop.to, hop.from);
+  const std::int64_t send = copies(hop) * most_boxes(hop.from, hop.to);
   return static_cast<int>(std::clamp<std::int64_t>(
-      std::max(receive, send), 1, std::max(layout.size(), hop.to.layout().size())));
+      std::max(receive, send), 1, std::max(hop.from.layout().size(), hop.to.layout().size())));
+}
+
+int most_boxes(const Hop& hop) {
+  return static_cast<int>(
+      std::min<std::int64_t>(most_boxes(hop.to, hop.from), hop.from.layout().size()));
 }
 
 bool keeps_own(const Hop& hop) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What travels through the window of the node, and the reductions.
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include <tessera/redistribute/detail/execute.hpp>
@@ -161,19 +162,7 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
   for (auto& reduction : reductions_) {
     if (reduction.is_done()) continue;
     if (are_terms_here(reduction, lanes)) {
-      const auto to = chunk_of(reduction.destination, reduction.cut, reduction.next);
-      collect_operands(execution, reduction, to, lanes);
-      for (const auto& term : terms_of(reduction))
-        if (term.lane >= 0) lanes->begin_reading(term.lane);
-      {
-        const auto bytes = to.space == MemorySpace::host ? to.bytes() : 0;
-        const TimedWrite write(bytes, choices_.reduce, reduction.stores);
-        reduce(execution, reduction.op, operands_, to, reduction.divisor, write.stores());
-        finish_copies(execution);
-      }
-      for (const auto& term : terms_of(reduction))
-        if (term.lane >= 0) lanes->release(term.lane);
-      reduction.arrived_of(reduction.next++) = 0;
+      reduce_next(execution, reduction, lanes);
       has_moved = true;
     }
     if (reduction.is_done()) {
@@ -186,10 +175,52 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
   return has_moved;
 }
 
-/// Whether all terms of the next chunk have arrived.
+void PhaseRun::reduce_next(const Execution& execution, Reduction& reduction, Lanes* lanes) {
+  const auto to =
+      chunk_of(reduction.destination, reduction.cut, reduction.chunk_of(reduction.next));
+  const auto terms = terms_of(reduction, reduction.next);
+  collect_operands(execution, reduction, to, lanes);
+  for (const auto& term : terms)
+    if (term.lane >= 0) lanes->begin_reading(term.lane);
+  if (reduction.tree.leaves() > 1) {
+    reduce_group(execution, reduction, to);
+  } else {
+    const auto bytes = to.space == MemorySpace::host ? to.bytes() : 0;
+    const TimedWrite write(bytes, choices_.reduce, reduction.stores);
+    reduce(execution, reduction.op, operands_, to, reduction.divisor, write.stores());
+    finish_copies(execution);
+  }
+  for (const auto& term : terms)
+    if (term.lane >= 0) lanes->release(term.lane);
+  ++reduction.next;
+}
+
+/// The operands at hand, and then what is complete of the tree above them.
+void PhaseRun::reduce_group(const Execution& execution, Reduction& reduction, const ArrayRef& to) {
+  const auto group = reduction.group_of(reduction.next);
+  const auto leaf = partial_result(reduction, reduction.tree.add(group), to);
+  reduce(execution, reduction.op, operands_, leaf, 1, Stores::cached);
+  while (const auto merge = reduction.tree.merge()) {
+    const std::array halves{partial_result(reduction, merge->left, to),
+                            partial_result(reduction, merge->right, to)};
+    const auto stores = merge->is_root ? reduction.stores : Stores::cached;
+    reduce(execution, reduction.op, halves, merge->is_root ? to : halves[0],
+           merge->is_root ? reduction.divisor : 1, stores);
+  }
+  finish_copies(execution);
+}
+
+ArrayRef PhaseRun::partial_result(const Reduction& reduction, int slot,
+                                  const ArrayRef& like) const {
+  auto* const data = partials_ + (reduction.first_partial + slot) * term_buffer_bytes_;
+  return row_major(data, like.type, like.extents, like.space);
+}
+
+/// Whether all terms of the next turn have arrived.
 bool PhaseRun::are_terms_here(Reduction& reduction, Lanes* lanes) {
-  if (reduction.arrived_of(reduction.next) < reduction.messages) return false;
-  const auto terms = terms_of(reduction);
+  const bool is_awaited = reduction.messages == 0 || reduction.next < reduction.posted;
+  if (!is_awaited || reduction.missing_of(reduction.next) > 0) return false;
+  const auto terms = terms_of(reduction, reduction.next);
   for (const auto& term : terms)
     if (term.lane >= 0 && is_blocked(term.lane)) return false;
   bool are_here = true;
@@ -198,15 +229,15 @@ bool PhaseRun::are_terms_here(Reduction& reduction, Lanes* lanes) {
   return are_here;
 }
 
-/// The terms of the next chunk, in the space of its result.
+/// The terms of the next turn, in the space of their result.
 void PhaseRun::collect_operands(const Execution& execution, const Reduction& reduction,
                                 const ArrayRef& result, Lanes* lanes) {
   operands_.clear();
-  for (const auto& term : terms_of(reduction)) {
+  for (const auto& term : terms_of(reduction, reduction.next)) {
     if (term.lane >= 0)
       operands_.push_back(in_slot(lanes->take(term.lane), result, space_of_slots(result)));
     else if (term.peer == mesh_rank_)
-      operands_.push_back(chunk_of(term.array, reduction.cut, reduction.next));
+      operands_.push_back(chunk_of(term.array, reduction.cut, reduction.chunk_of(reduction.next)));
     else
       operands_.push_back(arrived_term(term, reduction.next, result));
   }

@@ -75,16 +75,22 @@ void PhaseRun::make_pool(const std::vector<Stream>& streams, Pool& pool, Scratch
 void PhaseRun::make_term_buffers() {
   term_buffer_bytes_ = 0;
   std::int64_t buffers = 0;
+  std::int64_t partials = 0;
   const ArrayRef* result = nullptr;
-  for (const auto& reduction : reductions_) {
-    if (reduction.messages == 0) continue;
-    buffers += 2 * reduction.messages;
+  for (auto& reduction : reductions_) {
+    const int groups = reduction.tree.leaves();
+    if (reduction.messages == 0 && groups == 1) continue;
+    reduction.first_buffer = std::exchange(buffers, buffers + 2 * reduction.buffers);
+    if (groups > 1)
+      reduction.first_partial = std::exchange(partials, partials + PartialTree::slots(groups));
     term_buffer_bytes_ = std::max(
         term_buffer_bytes_, bytes_of_largest_chunk(reduction.cut, reduction.destination.type));
     result = &reduction.destination;
   }
-  if (result != nullptr)
-    term_buffers_ = reserve(scratch_->arriving_terms, buffers * term_buffer_bytes_, *result);
+  if (result == nullptr) return;
+  term_buffers_ = reserve(scratch_->arriving_terms, buffers * term_buffer_bytes_, *result);
+  if (partials > 0)
+    partials_ = scratch_->partial_results.reserve(partials * term_buffer_bytes_, result->space);
 }
 
 std::span<const Message> PhaseRun::post(const Execution& execution) {
@@ -161,21 +167,21 @@ void PhaseRun::receive_terms() {
   }
 }
 
-void PhaseRun::receive_terms(const Reduction& reduction) {
-  const auto like = chunk_of(reduction.destination, reduction.cut, reduction.posted);
-  for (std::size_t t = 0; t < reduction.terms; ++t) {
-    const auto index = reduction.first_term + t;
-    const auto& term = terms_[index];
+void PhaseRun::receive_terms(Reduction& reduction) {
+  const auto turn = reduction.posted;
+  const auto like = chunk_of(reduction.destination, reduction.cut, reduction.chunk_of(turn));
+  for (const auto& term : terms_of(reduction, turn)) {
     if (term.buffer < 0) continue;
-    const auto id = add_flight({Flight::Kind::term, index, reduction.posted});
-    posted_.push_back(
-        {term.peer, arrived_term(term, reduction.posted, like).data, like.bytes(), false, id});
+    const auto index = static_cast<std::size_t>(&term - terms_.data());
+    const auto id = add_flight({Flight::Kind::term, index, turn});
+    posted_.push_back({term.peer, arrived_term(term, turn, like).data, like.bytes(), false, id});
+    ++reduction.missing_of(turn);
   }
 }
 
 /// A chunk of a term as it arrives.
-ArrayRef PhaseRun::arrived_term(const Term& term, std::int64_t chunk, const ArrayRef& like) const {
-  const auto index = 2 * term.buffer + chunk % 2;
+ArrayRef PhaseRun::arrived_term(const Term& term, std::int64_t turn, const ArrayRef& like) const {
+  const auto index = reductions_[term.reduction].first_buffer + 2 * term.buffer + turn % 2;
   return row_major(term_buffers_ + index * term_buffer_bytes_, like.type, like.extents, like.space);
 }
 
@@ -218,7 +224,7 @@ void PhaseRun::complete(const Execution& execution, std::span<const std::size_t>
 
 void PhaseRun::land(const Execution& execution, const Flight& flight) {
   if (flight.kind == Flight::Kind::term) {
-    ++reductions_[terms_[flight.index].reduction].arrived_of(flight.chunk);
+    --reductions_[terms_[flight.index].reduction].missing_of(flight.chunk);
     return;
   }
   const bool is_sent = flight.kind == Flight::Kind::outgoing;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include <tessera/redistribute/detail/copy_loop.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
@@ -43,7 +45,6 @@ void PhaseRun::clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes)
   own_.clear();
   terms_.clear();
   reductions_.clear();
-  term_messages_ = 0;
   choices_ = {};
   rewind();
 }
@@ -61,7 +62,8 @@ void PhaseRun::rewind() {
   for (auto& block : own_) block.next = 0;
   for (auto& reduction : reductions_) {
     reduction.next = reduction.posted = 0;
-    reduction.arrived = {};
+    reduction.missing = {};
+    reduction.tree.clear();
   }
 }
 
@@ -94,15 +96,21 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
   const bool reduces = step.kind == StepKind::reduce && &phase == &step.phases.front();
   const auto order = plan.options().wire_order;
   const auto first = static_cast<std::ptrdiff_t>(outgoing_.size());
+  const int at_once = terms_at_once(plan);
+  const int groups = reduces ? groups_of(phase.terms, at_once) : 1;
   for (const auto& block : phase.send) {
     const auto from = part_on_wire(source, phase.source, block.box, order);
     const int lane = peers_.lane(block.peer);
     const Cut cut(from.extents, from.type.size, sizes_.of(reduces, lane));
-    outgoing_.push_back({block.peer, lane, from, cut, Stores::cached, plans_});
+    auto& stream =
+        outgoing_.emplace_back(Stream{block.peer, lane, from, cut, Stores::cached, plans_});
+    if (groups > 1)
+      stream.turn = turn_of(block.term / at_once, block.receiver_term / at_once, groups);
   }
   const auto ranks = static_cast<int>(peers_.ranks.size());
-  std::ranges::stable_sort(outgoing_.begin() + first, outgoing_.end(), {},
-                           [&](const Stream& s) { return distance(mesh_rank_, s.peer, ranks); });
+  std::ranges::stable_sort(outgoing_.begin() + first, outgoing_.end(), {}, [&](const Stream& s) {
+    return std::pair(s.turn, distance(mesh_rank_, s.peer, ranks));
+  });
   if (reduces)
     add_reductions(plan, phase, source, destination);
   else
@@ -142,14 +150,15 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
                               const ArrayRef& source, const ArrayRef& destination) {
   const auto order = plan.options().wire_order;
   const auto stores = stores_for(destination);
+  const auto first = reductions_.size();
   // The caches hold nothing of so much afterwards.
   if (stores == Stores::streaming) choices_.reduce = StoreChoice(1);
   for (const auto& block : phase.receive) {
     if (block.term == 0) {
       const auto to = part_on_wire(destination, phase.destination, block.box, order);
       const Cut cut(to.extents, to.type.size, sizes_.term);
-      reductions_.push_back(
-          {to, cut, stores, terms_.size(), 0, plan.reduce_op(), plan.divisor(), plans_});
+      reductions_.push_back({to, cut, stores, terms_.size(), 0, plan.reduce_op(), plan.divisor(),
+                             plans_, block.receiver_term});
     }
     auto& reduction = reductions_.back();
     ++reduction.terms;
@@ -160,23 +169,45 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
       continue;
     }
     const int lane = peers_.lane(block.peer);
-    const bool is_message = lane < 0;
-    terms_.push_back({block.peer, lane, {}, index, is_message ? term_messages_++ : -1});
-    if (is_message) ++reduction.messages;
+    terms_.push_back({block.peer, lane, {}, index, lane < 0 ? reduction.messages++ : -1});
+  }
+  for (auto& reduction : std::span(reductions_).subspan(first))
+    group_terms(reduction, terms_at_once(plan));
+}
+
+int PhaseRun::terms_at_once(const RedistributePlan& plan) const {
+  return sizes_.terms_at_once > 0 ? sizes_.terms_at_once : plan.terms_at_once();
+}
+
+/// All are one group where few travel in messages, or are moved to the memory space of the result.
+void PhaseRun::group_terms(Reduction& reduction, int at_once) {
+  const auto terms = static_cast<int>(reduction.terms);
+  const bool are_moved = space_of_slots(reduction.destination) != reduction.destination.space;
+  reduction.group = reduction.terms;
+  reduction.buffers = reduction.messages;
+  if (!come_in_groups(are_moved ? terms : reduction.messages, terms, at_once)) return;
+  reduction.group = static_cast<std::size_t>(at_once);
+  reduction.buffers = std::min(reduction.messages, at_once);
+  reduction.tree = PartialTree(groups_of(terms, at_once));
+  int buffers = 0;
+  for (std::size_t t = 0; t < reduction.terms; ++t) {
+    if (t % reduction.group == 0) buffers = 0;
+    if (auto& term = terms_of(reduction)[t]; term.buffer >= 0) term.buffer = buffers++;
   }
 }
 
 void PhaseRun::begin(Scratch& scratch) {
   scratch_ = &scratch;
   left_ = outgoing_.size() + incoming_.size() + reductions_.size();
-  has_messages_ = term_messages_ > 0 ||
+  const auto awaits_terms = [](const Reduction& reduction) { return reduction.messages > 0; };
+  has_messages_ = std::ranges::any_of(reductions_, awaits_terms) ||
                   std::ranges::any_of(outgoing_, &Stream::travels_in_messages) ||
                   std::ranges::any_of(incoming_, &Stream::travels_in_messages);
   if (has_messages_) {
     make_pool(outgoing_, outgoing_pool_, scratch.outgoing);
     make_pool(incoming_, incoming_pool_, scratch.incoming);
-    make_term_buffers();
   }
+  make_term_buffers();
   packing_.begin(packed_bytes(), choices_.pack);
   prepare_copies();
 }
@@ -214,7 +245,8 @@ std::int64_t PhaseRun::bytes_done() const {
   for (const auto& stream : incoming_)
     bytes += stream.array.bytes() * stream.done / stream.cut.chunks();
   for (const auto& reduction : reductions_)
-    bytes += reduction.destination.bytes() * reduction.next / reduction.cut.chunks();
+    bytes +=
+        reduction.destination.bytes() * reduction.chunk_of(reduction.next) / reduction.cut.chunks();
   for (std::size_t i = 0; i < next_own_; ++i) bytes += own_[i].destination.bytes();
   return bytes;
 }

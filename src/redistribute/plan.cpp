@@ -10,6 +10,8 @@
 #include <tessera/placement/can_reduce.hpp>
 #include <tessera/redistribute/detail/cells.hpp>
 #include <tessera/redistribute/detail/hop_load.hpp>
+#include <tessera/redistribute/detail/order.hpp>
+#include <tessera/redistribute/detail/partial_tree.hpp>
 #include <tessera/redistribute/detail/planner.hpp>
 #include <tessera/redistribute/detail/specs.hpp>
 #include <tessera/redistribute/plan.hpp>
@@ -20,8 +22,23 @@ using detail::at;
 
 namespace {
 
-/// So many messages of so many bytes that all that are under way at once respect the limit. Of
-/// terms, two chunks each are awaited at once, and one is moved to the memory space of the result.
+/// So many terms of each of `boxes` at once that those of two chunks are as many as other messages.
+int terms_at_once(int most_at_once, int boxes) {
+  return static_cast<int>(
+      std::bit_floor(static_cast<unsigned>(std::max(1, most_at_once / 2 / boxes))));
+}
+
+/// For the terms of one box: two chunks of what arrives, one that is moved to the memory space of the
+/// result, and partial results.
+std::int64_t term_buffers(const detail::Hop& hop, int at_once) {
+  const std::int64_t awaited = hop.terms() - (detail::keeps_own(hop) ? 1 : 0);
+  if (!detail::come_in_groups(awaited, hop.terms(), at_once)) return 3 * awaited;
+  const int slots = detail::PartialTree::slots(detail::groups_of(hop.terms(), at_once));
+  // Twice: ranks that await fewer may take them as one group.
+  return 3 * std::int64_t{at_once} + 2 * std::int64_t{slots};
+}
+
+/// So many messages of so many bytes that all that are under way at once respect the limit.
 detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
   constexpr std::int64_t most_bytes = 1 << 20;
   constexpr int fewest_at_once = 2;
@@ -31,19 +48,19 @@ detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
       detail::memory_limit(data.source, data.target, data.type, data.options), most_memory));
   const std::int64_t element = data.type.size;
   int peers = 1;
-  int terms = 0;
   for (const auto& step : data.steps)
-    for (const auto& hop : step.hops) {
-      peers = std::max(peers, detail::most_peers(hop));
-      if (!hop.term_dims.empty())
-        terms = std::max(terms, detail::most_peers(hop) - (detail::keeps_own(hop) ? 1 : 0));
-    }
+    for (const auto& hop : step.hops) peers = std::max(peers, detail::most_peers(hop));
+  const auto possible_at_once =
+      static_cast<int>(std::clamp<std::int64_t>(limit / (2 * element), 1, most_at_once));
   detail::MessageSizes sizes;
-  const auto usual_at_once = std::clamp(peers, fewest_at_once, most_at_once);
-  sizes.at_once =
-      static_cast<int>(std::clamp<std::int64_t>(limit / (2 * element), 1, usual_at_once));
+  sizes.at_once = std::min(possible_at_once, std::max(peers, fewest_at_once));
   sizes.limit = limit;
-  sizes.buffers = sizes.at_once + std::max(sizes.at_once, 3 * terms);
+  // Only the first hop reduces.
+  const auto& first = data.steps.front().hops.front();
+  const int boxes = first.term_dims.empty() ? 0 : detail::most_boxes(first);
+  sizes.terms_at_once = terms_at_once(possible_at_once, std::max(1, boxes));
+  const auto terms = boxes > 0 ? boxes * term_buffers(first, sizes.terms_at_once) : 0;
+  sizes.buffers = sizes.at_once + std::max<std::int64_t>(sizes.at_once, terms);
   sizes.bytes = std::max(element, std::min(most_bytes, limit / (sizes.buffers + 1)));
   return sizes;
 }
@@ -209,6 +226,10 @@ std::int64_t RedistributePlan::message_bytes() const {
 
 int RedistributePlan::messages_at_once() const {
   return data_->messages.at_once;
+}
+
+int RedistributePlan::terms_at_once() const {
+  return data_->messages.terms_at_once;
 }
 
 std::int64_t RedistributePlan::message_buffers() const {

@@ -36,12 +36,15 @@ void expect_lower_bound(const RandomCase& random, const RedistributePlan& plan) 
 }
 
 /// All ranks of their own node, on one node, or on nodes of a few; slots of few bytes, so that many
-/// chunks are needed.
+/// chunks are needed; few messages and terms at once.
 SimulatedNodes random_nodes(Generator& generator, const RandomCase& random) {
-  SimulatedNodes nodes{{}, std::max<std::int64_t>(random.type.size, 8 * draw(generator, 1, 40))};
-  nodes.has_device_slots = draw(generator, 0, 1) == 0;
+  SimulatedNodes nodes;
+  nodes.messages_at_once = draw(generator, 0, 3);
+  if (const int power = draw(generator, 0, 4); power < 4) nodes.terms_at_once = 1 << power;
   const int kind = draw(generator, 0, 2);
-  if (kind == 0) return {};
+  if (kind == 0) return nodes;
+  nodes.slot_bytes = std::max<std::int64_t>(random.type.size, 8 * draw(generator, 1, 40));
+  nodes.has_device_slots = draw(generator, 0, 1) == 0;
   const int ranks = random.source.layout().size();
   for (int rank = 0; rank < ranks; ++rank)
     nodes.node.push_back(kind == 1 ? 0 : draw(generator, 0, std::min(ranks - 1, 2)));

@@ -51,6 +51,17 @@ TEST(RedistributeAll, partial_tensors_of_many_chunks) {
       EXPECT_TRUE(is_iota(sum, world_size()));
 }
 
+TEST(RedistributeAll, partial_tensors_whose_terms_come_a_few_at_a_time) {
+  const auto mesh = mesh_of({world_size()});
+  const auto part = iota<Matrix>(mesh, {Replicate()}, {12, 7});
+  const auto a = from_local(part.to_local(), mesh, {Partial()}, {.shape = {12, 7}});
+  for (const auto& target : {Placements{Replicate()}, Placements{Shard(0)}, Placements{Shard(1)}})
+    for (const std::int64_t extra_memory : {1, 64, 128})
+      for (const auto& sum :
+           redistribute_all(std::vector{a, a, a}, target, {.extra_memory = extra_memory}))
+        EXPECT_TRUE(is_iota(sum, world_size()));
+}
+
 TEST(RedistributeAll, memory_given_twice_is_not_donated) {
   const auto mesh = mesh_of({world_size()});
   const auto part = iota<Matrix>(mesh, {Replicate()}, {12, 7});

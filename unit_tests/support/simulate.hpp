@@ -23,6 +23,8 @@ struct SimulatedNodes {
   std::vector<int> node = {};  ///< by rank; empty: each has its own
   std::int64_t slot_bytes = 0;
   bool has_device_slots = false;  ///< chunks lie outside the window
+  int messages_at_once = 0;       ///< 0: as planned
+  int terms_at_once = 0;          ///< likewise
 };
 
 /// All ranks of a plan in this process. No MPI, no threads: each does in turn what it can.
@@ -40,9 +42,13 @@ class Simulation {
     make_windows();
   }
 
-  void run() {
+  /// Returns how many messages a rank awaits at the same time, at most.
+  int run() {
     const Execution execution;
     const auto ranks = pieces_.size();
+    awaited_by_.assign(ranks, 0);
+    sent_.resize(ranks);
+    awaited_.resize(ranks);
     std::vector<detail::Scratch> scratch(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank)
       detail::prepare_destination(execution, plan_, destinations_[rank]);
@@ -53,6 +59,7 @@ class Simulation {
       detail::complete_destination(execution, plan_, steps_[rank], destinations_[rank]);
     for (auto& lanes : lanes_)
       if (lanes && !lanes->is_read()) throw std::logic_error("a chunk was not read");
+    return most_awaited_;
   }
 
  private:
@@ -99,7 +106,9 @@ class Simulation {
         .message = message,
         .term = has_window ? std::min(message, nodes_.slot_bytes)
                            : std::max<std::int64_t>(plan_.element_type().size, message / 4),
-        .messages_at_once = plan_.messages_at_once()};
+        .messages_at_once =
+            nodes_.messages_at_once > 0 ? nodes_.messages_at_once : plan_.messages_at_once(),
+        .terms_at_once = nodes_.terms_at_once};
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const detail::BoundPlan bound{plan_, steps_[rank], pieces_[rank], destinations_[rank]};
       auto& buffer = scratch[rank].intermediate[number.buffer()];
@@ -131,17 +140,20 @@ class Simulation {
       if (!has_moved) throw std::logic_error("no rank can go on");
     }
     for (const auto* mail : {&sent_, &awaited_})
-      for (const auto& [ranks, messages] : *mail)
-        if (!messages.empty()) throw std::logic_error("a message has no counterpart");
+      for (const auto& of_receiver : *mail)
+        for (const auto& [sender, messages] : of_receiver)
+          if (!messages.empty()) throw std::logic_error("a message has no counterpart");
     pieces_ = results;
   }
 
   /// Whether there was any message.
   bool post(int rank, detail::PhaseRun& phase) {
     const auto messages = phase.post(Execution());
-    for (const auto& message : messages)
-      (message.is_sent ? sent_[{rank, message.peer}] : awaited_[{message.peer, rank}])
+    for (const auto& message : messages) {
+      (message.is_sent ? sent_[at(message.peer)][rank] : awaited_[at(rank)][message.peer])
           .push_back(message);
+      if (!message.is_sent) most_awaited_ = std::max(most_awaited_, ++awaited_by_[at(rank)]);
+    }
     return !messages.empty();
   }
 
@@ -149,19 +161,20 @@ class Simulation {
   /// relies on a place for it to wait in does not get it.
   bool pass_messages(int rank, std::vector<detail::PhaseRun>& phases) {
     bool has_moved = false;
-    for (auto& [ranks, receives] : awaited_) {
-      auto& sends = sent_[ranks];
-      if (ranks.second != rank || receives.empty() || sends.empty()) continue;
+    for (auto& [sender, receives] : awaited_[at(rank)]) {
+      auto& sends = sent_[at(rank)][sender];
+      if (receives.empty() || sends.empty()) continue;
       const auto received = receives.front();
       const auto sent = sends.front();
       if (sent.bytes != received.bytes)
         throw std::logic_error("a message has another size than expected");
       std::memcpy(received.data, sent.data, static_cast<std::size_t>(sent.bytes));
       receives.pop_front();
+      --awaited_by_[at(rank)];
       sends.pop_front();
       const Execution execution;
-      phases[at(ranks.first)].complete(execution, {&sent.id, 1});
-      phases[at(ranks.second)].complete(execution, {&received.id, 1});
+      phases[at(sender)].complete(execution, {&sent.id, 1});
+      phases[at(rank)].complete(execution, {&received.id, 1});
       has_moved = true;
     }
     return has_moved;
@@ -181,17 +194,20 @@ class Simulation {
   std::vector<const detail::SlotMemory*> slots_of_;  // by rank
   std::deque<detail::SharedWindow> windows_;
   std::vector<std::unique_ptr<detail::Lanes>> lanes_;
-  /// Messages under way, by sender and receiver.
-  using Mail = std::map<std::pair<int, int>, std::deque<detail::Message>>;
+  /// Messages under way, by receiver and sender.
+  using Mail = std::vector<std::map<int, std::deque<detail::Message>>>;
   Mail sent_;
   Mail awaited_;
+  std::vector<int> awaited_by_;  // messages, by rank
+  int most_awaited_ = 0;
 };
 
 /// Runs a plan with all its ranks in this process: pieces by mesh rank. Throws where they would
-/// wait for one another forever, or a message has no counterpart.
-inline void simulate(const RedistributePlan& plan, const std::vector<ArrayRef>& sources,
-                     const std::vector<ArrayRef>& destinations, const SimulatedNodes& nodes = {}) {
-  Simulation(plan, sources, destinations, nodes).run();
+/// wait for one another forever, or a message has no counterpart. Returns how many messages a rank
+/// awaits at the same time, at most.
+inline int simulate(const RedistributePlan& plan, const std::vector<ArrayRef>& sources,
+                    const std::vector<ArrayRef>& destinations, const SimulatedNodes& nodes = {}) {
+  return Simulation(plan, sources, destinations, nodes).run();
 }
 
 }  // namespace tessera::test

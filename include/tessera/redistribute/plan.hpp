@@ -87,6 +87,9 @@ class RedistributePlan {
   /// Messages of this length that a rank sends at once, at most; it receives as many, and terms
   /// besides. Of shorter ones there may be more.
   int messages_at_once() const;
+  /// Of many terms of a box, so many are received together, and those of two chunks at once: they are
+  /// a branch of the fixed tree, whose result waits for the others. A power of two.
+  int terms_at_once() const;
   /// Messages that a rank may have memory for, and the limit for all of it.
   std::int64_t message_buffers() const;
   /// That limit, in bytes.

@@ -41,12 +41,6 @@ constexpr std::int64_t aligned_bytes(std::int64_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// How many ranks `to` is above `from`, round the mesh. Sends start with the next higher rank,
-/// receives with the next lower one, so that not all begin with the same peer.
-constexpr int distance(int from, int to, int ranks) {
-  return (to - from + ranks) % ranks;
-}
-
 /// The part of `array`, which holds `piece`, where `box` lies.
 ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box);
 /// The same as it travels: its last dim is the fastest on the wire.

@@ -16,7 +16,8 @@ namespace tessera {
 struct Block {
   int peer;
   Box box;
-  int term = 0;  ///< for reductions: row-major position over the reduced mesh dims
+  int term = 0;  ///< for reductions: row-major position of the sender over the reduced mesh dims
+  int receiver_term = 0;  ///< and of the receiver
 
   friend bool operator==(const Block&, const Block&) = default;
 };
@@ -52,6 +53,9 @@ std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinat
 
 /// No rank has more ranks to send to, or to receive from, itself included.
 int most_peers(const Hop& hop);
+
+/// No rank fetches more boxes; of a reduction, each of them as often as there are terms.
+int most_boxes(const Hop& hop);
 
 /// Every rank has in its own piece what it fetches, or a term of it, as one sees without looking at
 /// all ranks.

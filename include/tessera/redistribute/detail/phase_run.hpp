@@ -16,7 +16,9 @@
 #include <tessera/comm/detail/window.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/detail/cut.hpp>
+#include <tessera/redistribute/detail/order.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
+#include <tessera/redistribute/detail/partial_tree.hpp>
 #include <tessera/redistribute/detail/planes.hpp>
 #include <tessera/redistribute/detail/timed_write.hpp>
 #include <tessera/redistribute/plan.hpp>
@@ -59,6 +61,7 @@ struct ChunkSizes {
   std::int64_t message = unlimited;
   std::int64_t term = unlimited;  ///< of what is reduced, by either way
   int messages_at_once = 1;       ///< sent, and as many received
+  int terms_at_once = 0;          ///< of one chunk; 0: as each plan says
 
   /// Of a block that travels on this lane, or in messages (-1).
   std::int64_t of(bool reduces, int lane) const {
@@ -82,10 +85,12 @@ struct BoundPlan {
 /// ranks) calls advance(), copy_own() and post() in turn, and complete() for the messages, until
 /// is_complete().
 ///
-/// Messages go at most so many at once, in an order that all ranks keep: chunk by chunk, and of
-/// each chunk first those to (from) the next higher (lower) rank. So the first message on its way
-/// in this order always finds its receiver ready, and no rank waits forever. Terms of a reduction
-/// are all received at once, those of its next two chunks.
+/// Messages go at most so many at once, in an order that all ranks keep: chunk by chunk, of each
+/// chunk turn by turn where there are many terms, and first those to (from) the next higher (lower)
+/// rank. So the first message on its way in this order always finds its receiver ready, and no rank
+/// waits forever. Terms are received group by group, those of the next two turns at once; few terms
+/// are one group. Groups are branches of the fixed tree: their results lie in scratch until the tree
+/// is complete.
 ///
 /// Keeps its lists when it is used again, and for arrays of the same shapes and strides also what
 /// is in them.
@@ -136,6 +141,7 @@ class PhaseRun {
     Cut cut;
     Stores stores;
     int plan;                                   ///< to which it belongs
+    int turn = 0;                               ///< among those with terms, see turn_of()
     std::optional<PreparedCopy> prepared = {};  ///< to or from packed bytes, of one chunk
     std::int64_t next = 0;                      ///< chunk to go on its way
     std::int64_t done = 0;                      ///< chunks
@@ -163,7 +169,7 @@ class PhaseRun {
     int lane;
     ArrayRef array;         ///< this rank's own
     std::size_t reduction;  ///< to which it belongs
-    std::int64_t buffer;    ///< of its messages, counted from 0; -1: there are none
+    std::int64_t buffer;    ///< of its messages, among those of its reduction; -1: there are none
   };
   struct Reduction {
     ArrayRef destination;
@@ -173,22 +179,34 @@ class PhaseRun {
     std::size_t terms;
     ReduceOp op;
     std::int64_t divisor;
-    int plan;                         ///< to which it belongs
-    int messages = 0;                 ///< terms that travel so
-    std::int64_t next = 0;            ///< chunk to reduce
-    std::int64_t posted = 0;          ///< chunks whose messages are awaited, or were
-    std::array<int, 2> arrived = {};  ///< messages of the next two chunks
+    int plan;                           ///< to which it belongs
+    int own_term;                       ///< of this rank
+    int messages = 0;                   ///< terms that travel so
+    std::size_t group = 0;              ///< terms of one group
+    std::int64_t buffers = 0;           ///< messages of a group, at most
+    std::int64_t first_buffer = 0;      ///< of term_buffers_
+    std::int64_t first_partial = 0;     ///< of partials_
+    PartialTree tree = PartialTree(1);  ///< of the groups
+    std::int64_t next = 0;              ///< turn: the groups of a chunk, then those of the next one
+    std::int64_t posted = 0;            ///< turns whose messages are awaited, or were
+    std::array<int, 2> missing = {};    ///< messages of the next two turns
 
-    bool is_done() const { return next == cut.chunks(); }
-    bool is_posted() const { return messages == 0 || posted == cut.chunks(); }
-    int& arrived_of(std::int64_t chunk) { return arrived[static_cast<std::size_t>(chunk % 2)]; }
+    std::int64_t turns() const { return cut.chunks() * tree.leaves(); }
+    std::int64_t chunk_of(std::int64_t turn) const { return turn / tree.leaves(); }
+    int group_of(std::int64_t turn) const {
+      const int before = static_cast<int>(turn % tree.leaves());
+      return turn_of(before, own_term / static_cast<int>(group), tree.leaves());
+    }
+    bool is_done() const { return next == turns(); }
+    bool is_posted() const { return messages == 0 || posted == turns(); }
+    int& missing_of(std::int64_t turn) { return missing[static_cast<std::size_t>(turn % 2)]; }
   };
   /// A chunk that travels in a message.
   struct Flight {
     enum class Kind : std::uint8_t { outgoing, incoming, term };
     Kind kind;
-    std::size_t index;  ///< of the stream or term
-    std::int64_t chunk;
+    std::size_t index;            ///< of the stream or term
+    std::int64_t chunk;           ///< of a term: the turn
     std::byte* buffer = nullptr;  ///< null: none of a pool
   };
   /// Streams take turns, chunk by chunk, those of one plan after those of another.
@@ -205,10 +223,21 @@ class PhaseRun {
 
   void add_reductions(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
                       const ArrayRef& destination);
+  int terms_at_once(const RedistributePlan& plan) const;
+  void group_terms(Reduction& reduction, int at_once);
   void add_blocks(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
                   const ArrayRef& destination);
+  std::span<Term> terms_of(const Reduction& reduction) {
+    return std::span(terms_).subspan(reduction.first_term, reduction.terms);
+  }
   std::span<const Term> terms_of(const Reduction& reduction) const {
     return std::span(terms_).subspan(reduction.first_term, reduction.terms);
+  }
+  std::span<const Term> terms_of(const Reduction& reduction, std::int64_t turn) const {
+    if (reduction.tree.leaves() == 1) return terms_of(reduction);
+    const auto first = static_cast<std::size_t>(reduction.group_of(turn)) * reduction.group;
+    const auto size = std::min(reduction.group, reduction.terms - first);
+    return terms_of(reduction).subspan(first, size);
   }
 
   bool is_message_as_it_is(const ArrayRef& array) const;
@@ -228,8 +257,9 @@ class PhaseRun {
                               Stream& stream);
   void receive_streams();
   void receive_terms();
-  void receive_terms(const Reduction& reduction);
-  ArrayRef arrived_term(const Term& term, std::int64_t chunk, const ArrayRef& like) const;
+  void receive_terms(Reduction& reduction);
+  ArrayRef arrived_term(const Term& term, std::int64_t turn, const ArrayRef& like) const;
+  ArrayRef partial_result(const Reduction& reduction, int slot, const ArrayRef& like) const;
   void send_streams(const Execution& execution);
   void land(const Execution& execution, const Flight& flight);
   void unpack(const Execution& execution, Stream& stream, const Flight& flight);
@@ -248,6 +278,8 @@ class PhaseRun {
   bool receive_by_kernel(const Execution& execution, Lanes& lanes);
   bool reduce_chunks(const Execution& execution, Lanes* lanes);
   bool are_terms_here(Reduction& reduction, Lanes* lanes);
+  void reduce_next(const Execution& execution, Reduction& reduction, Lanes* lanes);
+  void reduce_group(const Execution& execution, Reduction& reduction, const ArrayRef& to);
   void collect_operands(const Execution& execution, const Reduction& reduction,
                         const ArrayRef& result, Lanes* lanes);
   void move_to_space_of(const Execution& execution, const ArrayRef& result);
@@ -274,9 +306,9 @@ class PhaseRun {
   std::size_t left_ = 0;  ///< streams and reductions that are not done
   std::size_t next_own_ = 0;
 
-  std::int64_t term_messages_ = 0;  ///< terms that travel in messages
   bool has_messages_ = false;
-  std::byte* term_buffers_ = nullptr;   ///< two for each term
+  std::byte* term_buffers_ = nullptr;   ///< two for each term of a group
+  std::byte* partials_ = nullptr;       ///< buffers of the same size
   std::int64_t term_buffer_bytes_ = 0;  ///< of each
   Pool outgoing_pool_;
   Pool incoming_pool_;

@@ -22,6 +22,7 @@ struct PlannedStep {
 struct MessageSizes {
   std::int64_t bytes;    ///< of one, at most
   int at_once;           ///< sent, and as many received
+  int terms_at_once;     ///< of one chunk that are received together: a power of two
   std::int64_t buffers;  ///< for all that are under way
   std::int64_t limit;    ///< of their memory
 };

@@ -189,8 +189,7 @@ auto prepare_redistribution(Operation& operation, const Execution& execution,
   const auto source = source_spec(meshes, tensor.spec(), function);
   const auto spec = spec_on(mesh, source, target, function);
   require_representable<Result>(spec, function);
-  auto redistributor =
-      cached_redistributor(meshes, source, spec, type, options_for<V, Result>(options), function);
+  auto redistributor = cached_redistributor(meshes, source, spec, type, adapted, function);
   auto result = result_tensor<Result>(execution, mesh, spec, redistributor);
   return Redistribution<Result>{std::move(result), std::move(redistributor)};
 }

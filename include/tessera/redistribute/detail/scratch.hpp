@@ -43,6 +43,7 @@ struct Scratch {
   ScratchBuffer incoming;                     ///< and those to unpack
   ScratchBuffer arriving_terms;               ///< of reductions, as messages
   ScratchBuffer moved_terms;                  ///< to the space of their results
+  ScratchBuffer partial_results;              ///< of branches whose other terms have not come
   std::array<ScratchBuffer, 2> intermediate;  ///< pieces between two phases, in turn
   std::vector<PhaseRun> phases;               ///< where the plans keep none
   std::vector<ArrayRef> pieces;               ///< by plan, before the phase under way
