@@ -171,7 +171,7 @@ void PhaseRun::receive_terms(Reduction& reduction) {
   const auto turn = reduction.posted;
   const auto like = chunk_of(reduction.destination, reduction.cut, reduction.chunk_of(turn));
   for (const auto& term : terms_of(reduction, turn)) {
-    if (term.buffer < 0) continue;
+    if (term.message < 0) continue;
     const auto index = static_cast<std::size_t>(&term - terms_.data());
     const auto id = add_flight({Flight::Kind::term, index, turn});
     posted_.push_back({term.peer, arrived_term(term, turn, like).data, like.bytes(), false, id});
@@ -179,9 +179,10 @@ void PhaseRun::receive_terms(Reduction& reduction) {
   }
 }
 
-/// A chunk of a term as it arrives.
+/// A chunk of a term as it arrives. Messages of one group follow one another in number.
 ArrayRef PhaseRun::arrived_term(const Term& term, std::int64_t turn, const ArrayRef& like) const {
-  const auto index = reductions_[term.reduction].first_buffer + 2 * term.buffer + turn % 2;
+  const auto& reduction = reductions_[term.reduction];
+  const auto index = reduction.first_buffer + 2 * (term.message % reduction.buffers) + turn % 2;
   return row_major(term_buffers_ + index * term_buffer_bytes_, like.type, like.extents, like.space);
 }
 

@@ -189,11 +189,6 @@ void PhaseRun::group_terms(Reduction& reduction, int at_once) {
   reduction.group = static_cast<std::size_t>(at_once);
   reduction.buffers = std::min(reduction.messages, at_once);
   reduction.tree = PartialTree(groups_of(terms, at_once));
-  int buffers = 0;
-  for (std::size_t t = 0; t < reduction.terms; ++t) {
-    if (t % reduction.group == 0) buffers = 0;
-    if (auto& term = terms_of(reduction)[t]; term.buffer >= 0) term.buffer = buffers++;
-  }
 }
 
 void PhaseRun::begin(Scratch& scratch) {

@@ -169,7 +169,7 @@ class PhaseRun {
     int lane;
     ArrayRef array;         ///< this rank's own
     std::size_t reduction;  ///< to which it belongs
-    std::int64_t buffer;    ///< of its messages, among those of its reduction; -1: there are none
+    int message;            ///< number among those of its reduction; -1: it does not travel so
   };
   struct Reduction {
     ArrayRef destination;
@@ -227,9 +227,6 @@ class PhaseRun {
   void group_terms(Reduction& reduction, int at_once);
   void add_blocks(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
                   const ArrayRef& destination);
-  std::span<Term> terms_of(const Reduction& reduction) {
-    return std::span(terms_).subspan(reduction.first_term, reduction.terms);
-  }
   std::span<const Term> terms_of(const Reduction& reduction) const {
     return std::span(terms_).subspan(reduction.first_term, reduction.terms);
   }
