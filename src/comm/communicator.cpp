@@ -11,7 +11,6 @@
 #include <tessera/comm/detail/description.hpp>
 #include <tessera/comm/detail/environment.hpp>
 #include <tessera/comm/detail/message_limit.hpp>
-#include <tessera/comm/detail/message_pieces.hpp>
 #include <tessera/comm/detail/node_window.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/tags.hpp>
@@ -119,7 +118,6 @@ Communicator Communicator::duplicate_of(MPI_Comm user) {
     detail::learn_agreement(Communicator(state));
     detail::learn_staging(Communicator(state));
     detail::make_window(Communicator(state));
-    detail::learn_pieces(Communicator(state));
     detail::attach(user, state);
   } catch (...) {
     detail::release(*state);

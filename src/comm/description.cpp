@@ -7,7 +7,6 @@
 
 #include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/description.hpp>
-#include <tessera/comm/detail/message_pieces.hpp>
 #include <tessera/comm/detail/state.hpp>
 
 namespace tessera::detail {
@@ -59,12 +58,6 @@ const char* way_of_device_memory(Staging staging) {
   }
 }
 
-std::string pieces_of(const CommunicatorState& state) {
-  if (state.longest_in_pieces <= message_piece_bytes) return "";
-  return fmt::format("; up to {} KiB in pieces of {} KiB", state.longest_in_pieces >> 10,
-                     message_piece_bytes >> 10);
-}
-
 /// Of device memory, where ranks share a node; "" where it goes through the window.
 std::string way_on_node(const CommunicatorState& state) {
   constexpr auto line = "  device memory on a node: {}\n";
@@ -94,14 +87,14 @@ std::string description(const Communicator& communicator) {
   return fmt::format(
       "  MPI: {}, thread level {}\n"
       "  nodes: {} for {} ranks, {} of them on this one; {}{}\n"
-      "  messages: {} ({}){}\n"
+      "  messages: {} ({})\n"
       "{}"
       "  agreement: {}, timeout {} s, patience {} s\n",
       mpi_library(), thread_level(), state.node_map.nodes(), state.size,
       state.node_map.peers(state.rank).size(), window_of(state),
       state.control->is_oversubscribed ? "; more ranks than cores" : "",
-      way_of_device_memory(state.staging), state.staging_source, pieces_of(state),
-      way_on_node(state), name_of(options.level), options.timeout, options.patience);
+      way_of_device_memory(state.staging), state.staging_source, way_on_node(state),
+      name_of(options.level), options.timeout, options.patience);
 }
 
 }  // namespace tessera::detail

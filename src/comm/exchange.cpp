@@ -9,7 +9,6 @@
 #include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/message_pieces.hpp>
 #include <tessera/comm/detail/post.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/tags.hpp>
@@ -106,20 +105,17 @@ Exchange::Ticket Exchange::post(Byte* data, std::int64_t bytes, int rank) {
   const int tag = owner_ == nullptr ? detail::plain_tag : owner_->tag();
   event_.uses_messages = true;
   auto& messages = is_sent ? event_.messages_sent : event_.messages_received;
-  const bool is_in_pieces = bytes <= state.longest_in_pieces;
-  const auto most = is_in_pieces ? std::min(state.message_limit, detail::message_piece_bytes)
-                                 : state.message_limit;
-  messages += bytes / state.message_limit + (bytes % state.message_limit > 0 ? 1 : 0);
   std::size_t first = none;
   std::size_t last = none;
   while (bytes > 0) {
-    const auto size = std::min(most, bytes);
+    const auto size = std::min(state.message_limit, bytes);
     const auto index = free_transfer();
     auto& transfer = transfers_[index];
     transfer = {MPI_REQUEST_NULL, rank, is_sent, false, none};
     check(detail::post(state.handle, data, size, rank, tag, transfer.request), transfer);
     transfer.is_open = true;
     ++open_;
+    ++messages;
     (last == none ? first : transfers_[last].next) = index;
     last = index;
     data += size;

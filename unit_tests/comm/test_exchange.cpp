@@ -1,10 +1,15 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cstddef>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include <tessera/comm/collectives.hpp>
 #include <tessera/comm/detail/message_limit.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/exchange.hpp>
@@ -31,6 +36,14 @@ std::byte* data(std::vector<int>& values) {
 
 std::int64_t size(const std::vector<int>& values) {
   return static_cast<std::int64_t>(values.size() * sizeof(int));
+}
+
+/// Bytes that differ from place to place and from rank to rank.
+std::vector<std::byte> bytes_of(int rank, std::int64_t count) {
+  std::vector<std::byte> result;
+  for (std::int64_t i = 0; i < count; ++i)
+    result.push_back(static_cast<std::byte>((i * 31 + i / 8192 + 7 * rank) % 251));
+  return result;
 }
 
 struct Ring {
@@ -117,6 +130,34 @@ TEST(Exchange, does_not_cut_a_message_of_exactly_the_limit) {
   EXPECT_EQ(events[0].messages_sent, 1);
 }
 
+TEST(Exchange, completes_a_message_that_is_cut_with_its_last_part) {
+  const auto communicator = world();
+  const int n = communicator.size();
+  constexpr std::int64_t part = 8192;
+  const detail::LimitScope limit(communicator, part);
+  const int previous = (communicator.rank() + n - 1) % n;
+  for (const std::int64_t count : {8191, 8192, 8193, 16384, 20000, 32767, 32768, 32769, 100000}) {
+    const auto sent = bytes_of(communicator.rank(), count);
+    std::vector<std::byte> received(sent.size());
+    std::vector<TraceEvent> events;
+    const TraceScope scope([&](const TraceEvent& event) { events.push_back(event); });
+    Exchange exchange(communicator, TraceKind::exchange, operation, n);
+    const auto arriving = exchange.receive(received.data(), count, previous);
+    const auto leaving = exchange.send(sent.data(), count, (communicator.rank() + 1) % n);
+    exchange.wait([&] { return exchange.is_complete(arriving); }, [] {});
+    EXPECT_EQ(received, bytes_of(previous, count)) << count;
+    while (!exchange.test(leaving)) {
+    }
+    while (!exchange.test(arriving)) {
+    }
+    exchange.finish();
+    EXPECT_EQ(events.size(), 1U);
+    EXPECT_EQ(events.back().bytes_sent, count);
+    EXPECT_EQ(events.back().messages_sent, (count + part - 1) / part) << count;
+    EXPECT_EQ(events.back().messages_received, (count + part - 1) / part) << count;
+  }
+}
+
 TEST(Exchange, sends_no_message_of_zero_bytes) {
   const auto [received, events] = send_to_next(world(), 0);
 
@@ -141,6 +182,29 @@ TEST(Exchange, matches_messages_between_two_ranks_in_the_order_of_posting) {
 
   EXPECT_EQ(a, first);
   EXPECT_EQ(b, second);
+}
+
+TEST(Exchange, keeps_the_order_of_messages_that_are_cut) {
+  const auto communicator = world();
+  const int n = communicator.size();
+  const detail::LimitScope limit(communicator, 8192);
+  const int previous = (communicator.rank() + n - 1) % n;
+  const std::vector<std::int64_t> counts{30000, 5, 9000, 40000, 16384};
+  std::vector<std::vector<std::byte>> sent;
+  std::vector<std::vector<std::byte>> received;
+  for (const auto count : counts) {
+    sent.push_back(bytes_of(communicator.rank(), count));
+    received.emplace_back(static_cast<std::size_t>(count));
+  }
+  Exchange exchange(communicator, TraceKind::exchange, operation, n);
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    exchange.receive(received[i].data(), counts[i], previous);
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    exchange.send(sent[i].data(), counts[i], (communicator.rank() + 1) % n);
+  exchange.finish();
+
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    EXPECT_EQ(received[i], bytes_of(previous, counts[i]));
 }
 
 TEST(Exchange, goes_on_after_a_wait_as_one_event) {
@@ -208,6 +272,55 @@ TEST(Exchange, cancels_receives_when_an_exception_passes) {
   EXPECT_EQ(received, numbers(1000 * ((communicator.rank() + n - 1) % n), 10));
   EXPECT_EQ(never, std::vector<int>(10, -1));
   EXPECT_TRUE(events.empty());
+}
+
+/// A communicator of its own, made anew.
+class Fresh {
+ public:
+  ~Fresh() { MPI_Comm_free(&user_); }
+  Communicator communicator() const { return Communicator::duplicate_of(user_); }
+
+ private:
+  MPI_Comm user_ = test::duplicate_world();
+};
+
+/// Receives what failed calls have left; long enough for all to arrive.
+void take_leftovers(MPI_Comm comm) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const double start = MPI_Wtime(); MPI_Wtime() < start + 0.05;) {
+    MPI_Message message;
+    MPI_Status status;
+    int is_there = 0;
+    MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &is_there, &message, &status);
+    if (!is_there) continue;
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+    MPI_Mrecv(bytes.data(), count, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(Exchange, parts_that_arrive_as_a_call_gives_up_meet_no_receive_of_later_ones) {
+  const Fresh fresh;
+  const auto communicator = fresh.communicator();
+  const int n = communicator.size();
+  if (n == 1) GTEST_SKIP() << "a message to oneself arrives at once";
+  const detail::LimitScope limit(communicator, 8192);
+  const auto sent = bytes_of(communicator.rank(), 12000);
+  std::vector<std::byte> received(sent.size());
+  MPI_Barrier(MPI_COMM_WORLD);
+  {
+    Exchange exchange(communicator, TraceKind::exchange, operation, n);
+    exchange.receive(received.data(), 12000, (communicator.rank() + n - 1) % n);
+    exchange.send(sent.data(), 12000, (communicator.rank() + 1) % n);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    exchange.abandon();
+  }
+  take_leftovers(communicator.state().handle);
+
+  EXPECT_EQ(all_gather_value(all_ranks(communicator), 1, TraceKind::metadata, operation),
+            std::vector<int>(static_cast<std::size_t>(n), 1));
 }
 
 bool is_open_mpi() {

@@ -20,7 +20,7 @@ struct TraceEvent {
   int group_size;         ///< ranks that take part
   std::int64_t bytes_sent;
   std::int64_t bytes_received;
-  std::int64_t messages_sent;  ///< one that goes in pieces is one; longer than MPI takes: several
+  std::int64_t messages_sent;  ///< one that is longer than MPI takes counts as several
   std::int64_t messages_received;
   double seconds;  ///< wall time from start to completion
 

@@ -30,9 +30,8 @@ struct Communicator::State {
   NodeMap node_map;
   int machine_rank =
       0;  ///< number of lower ranks that share memory with this one, whatever TESSERA_NODES says
-  std::int64_t message_limit;          ///< bytes; longer messages are cut
-  std::int64_t longest_in_pieces = 0;  ///< bytes: messages up to this go in pieces; 0: none does
-  std::int64_t io_limit;               ///< bytes that one collective file access moves on a rank
+  std::int64_t message_limit;  ///< bytes; longer messages are cut
+  std::int64_t io_limit;       ///< bytes that one collective file access moves on a rank
   std::map<std::vector<int>, MPI_Comm> groups;
   std::unique_ptr<detail::Control> control;
   std::shared_ptr<detail::MappedWindow> window;  ///< of this node; null where there is none
