@@ -146,9 +146,8 @@ std::uint64_t detail::plan_hash(const DTensorSpec& source, const DTensorSpec& ta
 }
 
 std::uint64_t detail::hash_of(const RedistributeOptions& options) {
-  const auto flags = (options.fast_reductions ? 1 : 0) +
-                     (options.wire_order == WireOrder::first_dim_fastest ? 2 : 0) +
-                     (options.on_device ? 4 : 0);
+  const auto flags =
+      (options.wire_order == WireOrder::first_dim_fastest ? 1 : 0) + (options.on_device ? 2 : 0);
   auto hash = hash_combine(static_cast<std::uint64_t>(flags),
                            static_cast<std::uint64_t>(options.extra_memory));
   const auto& model = options.cost_model;

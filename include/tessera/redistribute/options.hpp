@@ -27,9 +27,6 @@ struct CostModel {
 
 /// How a redistribution may be done. The same on every rank, unless said otherwise.
 struct RedistributeOptions {
-  /// Reductions may combine terms in any order; by default one fixed tree gives the same bits
-  /// everywhere. A permission: today the fixed tree is used all the same.
-  bool fast_reductions = false;
   /// Fastest if the Views are laid out alike. Between LayoutLeft Views redistribute() takes
   /// first_dim_fastest whatever is said here.
   WireOrder wire_order = WireOrder::last_dim_fastest;
