@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "counted.hpp"
-
 #include <array>
 #include <string_view>
 
 #include <Kokkos_Core.hpp>
 #include <mpi.h>
 
-#include <tessera/comm/trace.hpp>
+#include <tessera/mpi/trace.hpp>
+
+#include "counted.hpp"
 
 namespace tessera::perf {
 

@@ -7,17 +7,19 @@
 #include <fmt/ranges.h>
 
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/description.hpp>
 #include <tessera/comm/detail/environment.hpp>
-#include <tessera/comm/detail/message_limit.hpp>
+#include "mpi/message_limit.hpp"
+#include "mpi/world_rank.hpp"
 #include <tessera/comm/detail/node_window.hpp>
 #include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/detail/tags.hpp>
 #include <tessera/comm/detail/wait.hpp>
-#include <tessera/comm/runtime.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
+#include <tessera/mpi/detail/runtime.hpp>
+#include <tessera/mpi/detail/tags.hpp>
+
+#include "mpi/check.hpp"
 
 namespace tessera {
 namespace {
@@ -137,12 +139,6 @@ Communicator::State& Communicator::state() const {
 
 bool Communicator::is_freed() const {
   return state_ != nullptr && state_->handle == MPI_COMM_NULL;
-}
-
-int detail::world_rank() {
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  return rank;
 }
 
 int Communicator::rank() const {

@@ -4,14 +4,15 @@
 #include <cstring>
 #include <optional>
 
-#include <tessera/comm/detail/check.hpp>
-#include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/open_messages.hpp>
-#include <tessera/comm/detail/post.hpp>
 #include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/detail/tags.hpp>
 #include <tessera/comm/detail/wait.hpp>
+#include <tessera/mpi/detail/tags.hpp>
+
+#include "mpi/check.hpp"
+#include "mpi/clock.hpp"
+#include "mpi/post.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/description.hpp>
 #include <tessera/comm/detail/state.hpp>
+
+#include "mpi/check.hpp"
 
 namespace tessera::detail {
 

@@ -6,16 +6,17 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/check.hpp>
-#include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/post.hpp>
 #include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/detail/tags.hpp>
 #include <tessera/comm/detail/wait.hpp>
 #include <tessera/comm/exchange.hpp>
-#include <tessera/comm/runtime.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/mpi/detail/runtime.hpp>
+#include <tessera/mpi/detail/tags.hpp>
+
+#include "mpi/check.hpp"
+#include "mpi/clock.hpp"
+#include "mpi/post.hpp"
 
 namespace tessera {
 namespace {

@@ -7,11 +7,12 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/check.hpp>
-#include <tessera/comm/detail/message_limit.hpp>
+#include "mpi/message_limit.hpp"
 #include <tessera/comm/file.hpp>
-#include <tessera/comm/runtime.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/mpi/detail/runtime.hpp>
+
+#include "mpi/check.hpp"
 
 namespace tessera {
 namespace {

@@ -6,12 +6,13 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/check.hpp>
-#include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/file_blocks.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/progress.hpp>
 #include <tessera/error/error.hpp>
+
+#include "mpi/check.hpp"
+#include "mpi/clock.hpp"
 
 namespace tessera {
 namespace {

@@ -13,6 +13,7 @@
 #include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/flight_recorder.hpp>
 #include <tessera/comm/detail/state.hpp>
+#include "mpi/world_rank.hpp"
 #include <tessera/comm/flight_recorder.hpp>
 #include <tessera/error/detail/json.hpp>
 #include <tessera/error/error.hpp>

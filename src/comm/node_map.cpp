@@ -8,12 +8,13 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/cores.hpp>
 #include <tessera/comm/detail/environment.hpp>
 #include <tessera/comm/detail/node_map.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
+
+#include "mpi/check.hpp"
 
 namespace tessera {
 namespace {

@@ -4,11 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/tags.hpp>
 #include <tessera/comm/detail/wait.hpp>
-#include <tessera/comm/trace.hpp>
+#include <tessera/mpi/detail/tags.hpp>
+#include <tessera/mpi/trace.hpp>
+
+#include "mpi/clock.hpp"
 
 namespace tessera {
 

@@ -5,9 +5,10 @@
 #include <utility>
 
 #include <tessera/comm/detail/backoff.hpp>
-#include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/state.hpp>
+
+#include "mpi/clock.hpp"
 
 namespace tessera {
 

@@ -8,9 +8,11 @@
 
 #include <unistd.h>
 
-#include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/state.hpp>
+#include "mpi/world_rank.hpp"
 #include <tessera/comm/progress.hpp>
+
+#include "mpi/clock.hpp"
 
 namespace tessera {
 namespace {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <mutex>
 
-#include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/state.hpp>
+
+#include "mpi/check.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -5,12 +5,13 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/check.hpp>
-#include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/wait.hpp>
 #include <tessera/error/error.hpp>
+
+#include "mpi/check.hpp"
+#include "mpi/clock.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -4,8 +4,9 @@
 #include <utility>
 
 #include <tessera/comm/detail/backoff.hpp>
-#include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/window.hpp>
+
+#include "mpi/clock.hpp"
 
 namespace tessera::detail {
 namespace {

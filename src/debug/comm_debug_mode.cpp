@@ -9,10 +9,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/operation.hpp>
 #include <tessera/debug/comm_debug_mode.hpp>
 #include <tessera/debug/detail/comm_records.hpp>
+
+#include "mpi/clock.hpp"
 
 namespace tessera {
 namespace detail {

@@ -8,11 +8,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tessera/comm/detail/check.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/mesh/device_mesh.hpp>
+
+#include "mpi/check.hpp"
 
 namespace tessera {
 

@@ -7,12 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/comm/detail/clock.hpp>
 #include <tessera/comm/detail/open_messages.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/calibrate.hpp>
 #include <tessera/redistribute/detail/node_grid.hpp>
 #include <tessera/redistribute/redistributor.hpp>
+
+#include "mpi/clock.hpp"
 
 namespace tessera {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/detail/message_limit.hpp>
+#include "comm/limit_scope.hpp"
 
 #include "groups.hpp"
 

@@ -17,8 +17,8 @@
 #include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/detail/wait.hpp>
-#include <tessera/comm/runtime.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/mpi/detail/runtime.hpp>
 
 #include "../support/errors.hpp"
 #include "groups.hpp"

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/detail/message_limit.hpp>
+#include "comm/limit_scope.hpp"
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/error/error.hpp>

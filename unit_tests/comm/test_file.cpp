@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/comm/agreement.hpp>
-#include <tessera/comm/detail/message_limit.hpp>
+#include "comm/limit_scope.hpp"
 #include <tessera/comm/file.hpp>
 
 #include "../support/errors.hpp"

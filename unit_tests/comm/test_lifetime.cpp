@@ -11,8 +11,8 @@
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/comm/file.hpp>
-#include <tessera/comm/runtime.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/mpi/detail/runtime.hpp>
 
 namespace {
 

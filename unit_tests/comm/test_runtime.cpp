@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/comm/runtime.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/mpi/detail/runtime.hpp>
 
 #include "groups.hpp"
 

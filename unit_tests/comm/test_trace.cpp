@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/comm/trace.hpp>
+#include <tessera/mpi/trace.hpp>
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <tessera/comm/trace.hpp>
+#include <tessera/mpi/trace.hpp>
 
 namespace tessera::test {
 

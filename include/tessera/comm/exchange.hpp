@@ -10,7 +10,7 @@
 #include <mpi.h>
 
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/trace.hpp>
+#include <tessera/mpi/trace.hpp>
 
 namespace tessera {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <tessera/comm/detail/statement.hpp>
-#include <tessera/comm/detail/tags.hpp>
 #include <tessera/extents/hash.hpp>
+#include <tessera/mpi/detail/tags.hpp>
 
 namespace tessera {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <tessera/comm/trace.hpp>
 #include <tessera/debug/detail/regions.hpp>
+#include <tessera/mpi/trace.hpp>
 
 namespace tessera {
 

@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-#include <tessera/comm/runtime.hpp>
+#include <tessera/mpi/detail/runtime.hpp>
 
 namespace tessera {
 

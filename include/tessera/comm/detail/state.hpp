@@ -62,9 +62,6 @@ std::vector<Control*> live_controls();
 /// Moves on the calls in the background of all of them.
 void advance_all();
 
-/// Of this process.
-int world_rank();
-
 /// Frees the duplicate and the communicators made from it. Does nothing the second time.
 void release(CommunicatorState& state) noexcept;
 

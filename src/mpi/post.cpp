@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
-#include <tessera/comm/detail/check.hpp>
-#include <tessera/comm/detail/message_limit.hpp>
-#include <tessera/comm/detail/post.hpp>
+
+#include "mpi/check.hpp"
+#include "mpi/message_limit.hpp"
+#include "mpi/post.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -17,12 +17,6 @@ Runtime start(int& argc, char**& argv, int thread_level);
 /// Finalises MPI if start() initialised it and nobody has finalised it since.
 void finish(const Runtime& runtime) noexcept;
 
-/// Rank of this process among those of MPI_COMM_WORLD that it shares memory with, from 0, whatever
-/// TESSERA_NODES says.
-///
-/// Collective over MPI_COMM_WORLD.
-int node_local_rank();
-
 /// MPI is initialised and not finalised.
 bool is_usable();
 

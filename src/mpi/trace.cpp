@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include <tessera/comm/trace.hpp>
+#include <tessera/mpi/trace.hpp>
 
 namespace tessera {
 namespace {

@@ -4,8 +4,9 @@
 
 #include <mpi.h>
 
-#include <tessera/comm/detail/check.hpp>
 #include <tessera/error/error.hpp>
+
+#include "mpi/check.hpp"
 
 namespace tessera::detail {
 

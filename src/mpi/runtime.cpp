@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <tessera/comm/detail/check.hpp>
-#include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/runtime.hpp>
+#include "mpi/world_rank.hpp"
 #include <tessera/error/error.hpp>
+#include <tessera/mpi/detail/runtime.hpp>
+
+#include "mpi/check.hpp"
 
 namespace tessera::comm {
 namespace {
@@ -50,12 +51,14 @@ void finish(const Runtime& runtime) noexcept {
   if (runtime.initialised_mpi && is_usable()) MPI_Finalize();
 }
 
-int node_local_rank() {
-  return Communicator::duplicate_of(MPI_COMM_WORLD).state().machine_rank;
-}
-
 bool is_usable() {
   return is_initialized() && !is_finalized();
 }
 
 }  // namespace tessera::comm
+
+int tessera::detail::world_rank() {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  return rank;
+}

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <tessera/comm/detail/message_limit.hpp>
+#include "comm/limit_scope.hpp"
 #include <tessera/comm/detail/state.hpp>
 
 namespace tessera::detail {

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::detail {
+
+/// Largest message that MPI takes: no limit where MPI has large counts (MPI_Isend_c, MPI_Irecv_c),
+/// else 1 GiB. The same on all ranks.
+std::int64_t default_message_limit();
+
+/// Bytes that one collective file access moves on a rank.
+inline constexpr std::int64_t default_io_limit = std::int64_t{1} << 30;
+
+}  // namespace tessera::detail

@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace tessera::detail {
+
+/// Returns the rank of this process in MPI_COMM_WORLD. Errors: MpiError.
+int world_rank();
+
+}  // namespace tessera::detail
