@@ -12,6 +12,8 @@
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 
+#include "device/chosen_device.hpp"
+
 namespace tessera::detail {
 namespace {
 
@@ -38,7 +40,7 @@ struct Offer {
 };
 
 int device_of(const CommunicatorState& state) {
-  if (chosen_device != nullptr) return chosen_device();
+  if (const auto query = device_query()) return query();
   return state.wanted_path.is_for_all_memory ? 0 : -1;
 }
 

@@ -1,19 +1,17 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <tessera/comm/detail/device_slots.hpp>
 #include <tessera/tensor/array_ref.hpp>
+
+#include "device/chosen_device.hpp"
 
 namespace tessera {
 namespace {
 
-// For comm/, which knows nothing of Kokkos.
-[[maybe_unused]] const bool is_told = [] {
-  detail::chosen_device = [] {
-    if (!Kokkos::is_initialized()) return -1;
-    return detail::has_device ? Kokkos::device_id() : 0;
-  };
-  return true;
-}();
+// Set before main(): the first mesh asks for it.
+[[maybe_unused]] const auto no_query_before = detail::set_device_query([] {
+  if (!Kokkos::is_initialized()) return -1;
+  return detail::has_device ? Kokkos::device_id() : 0;
+});
 
 }  // namespace
 

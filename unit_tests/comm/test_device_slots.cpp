@@ -15,6 +15,7 @@
 
 #include "../support/errors.hpp"
 #include "../support/variable.hpp"
+#include "device/chosen_device.hpp"
 #include "groups.hpp"
 
 namespace {
@@ -103,14 +104,14 @@ TEST(DevicePath, what_one_rank_refuses_none_has) {
   const test::Variable path("TESSERA_DEVICE_PATH", "ipc_all");
   auto user = test::duplicate_world();
   const auto communicator = Communicator::duplicate_of(user);
-  auto* const chosen = std::exchange(detail::chosen_device, [] { return -1; });
-  if (communicator.rank() > 0) detail::chosen_device = chosen;
+  auto* const known = detail::set_device_query([] { return -1; });
+  if (communicator.rank() > 0) detail::set_device_query(known);
   std::string heard;
   {
     const LogScope listen([&](const LogRecord& record) { heard += record.text; });
     DeviceMesh::from_comm(user);
   }
-  detail::chosen_device = chosen;
+  detail::set_device_query(known);
 
   const auto& state = communicator.state();
   EXPECT_EQ(state.device_path, DevicePath::stage);

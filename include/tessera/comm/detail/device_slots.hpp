@@ -8,8 +8,9 @@
 #include <vector>
 
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/detail/device_memory.hpp>
 #include <tessera/comm/detail/window.hpp>
+
+#include "device/device_memory.hpp"
 
 namespace tessera::detail {
 
@@ -72,10 +73,6 @@ struct WantedPath {
 
 /// Errors: InvalidArgument.
 WantedPath parse_device_path(const std::string& text);
-
-/// The number of the device that this process has chosen, -1 if it has not yet. Set by those who
-/// know; null where nobody does.
-inline int (*chosen_device)() = nullptr;
 
 /// When the first mesh of a communicator is made, where device memory may take the way of slots:
 /// makes those of each node, tries them, and fills in that way. Where one rank has not chosen its

@@ -6,7 +6,8 @@
 #include <string>
 
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/detail/device_memory.hpp>
+
+#include "device/device_memory.hpp"
 
 namespace tessera::detail {
 

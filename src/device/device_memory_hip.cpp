@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hip/hip_runtime_api.h>
 
-#include <tessera/comm/detail/device_runtime.hpp>
+#include "device/device_runtime.hpp"
 
 namespace tessera::detail {
 namespace {

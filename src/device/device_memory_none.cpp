@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <tessera/comm/detail/device_memory.hpp>
+#include "device/device_memory.hpp"
 
 namespace tessera::detail {
 namespace {

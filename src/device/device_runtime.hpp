@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include <tessera/comm/detail/device_memory.hpp>
+#include "device/device_memory.hpp"
 
 namespace tessera::detail {
 
