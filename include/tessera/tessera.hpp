@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tessera/comm/flight_recorder.hpp>
+#include <tessera/agreement/flight_recorder.hpp>
 #include <tessera/comm/progress.hpp>
 #include <tessera/config/version.hpp>
 #include <tessera/debug/comm_debug_mode.hpp>

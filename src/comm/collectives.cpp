@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/detail/open_messages.hpp>
+#include <tessera/comm/detail/keep_for_messages.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/comm/exchange.hpp>
 

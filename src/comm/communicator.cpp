@@ -6,20 +6,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <tessera/agreement/detail/wait.hpp>
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/detail/description.hpp>
 #include <tessera/comm/detail/environment.hpp>
-#include "mpi/message_limit.hpp"
-#include "mpi/world_rank.hpp"
 #include <tessera/comm/detail/node_window.hpp>
 #include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/detail/wait.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 #include <tessera/mpi/detail/tags.hpp>
 
 #include "mpi/check.hpp"
+#include "mpi/message_limit.hpp"
+#include "mpi/world_rank.hpp"
 
 namespace tessera {
 namespace {

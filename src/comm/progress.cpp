@@ -8,11 +8,10 @@
 
 #include <unistd.h>
 
-#include <tessera/comm/detail/state.hpp>
-#include "mpi/world_rank.hpp"
 #include <tessera/comm/progress.hpp>
 
 #include "mpi/clock.hpp"
+#include "mpi/world_rank.hpp"
 
 namespace tessera {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <tessera/comm/detail/state.hpp>
 
+#include "agreement/live_controls.hpp"
 #include "mpi/check.hpp"
 
 namespace tessera::detail {
@@ -30,6 +31,7 @@ StatePointer take_newest() {
   if (live.empty()) return nullptr;
   auto state = std::move(live.back());
   live.pop_back();
+  remove_live(*state->control);
   return state;
 }
 
@@ -37,6 +39,7 @@ void forget(const StatePointer& state) {
   auto& [mutex, keyval, live] = registry();
   const std::lock_guard lock(mutex);
   std::erase(live, state);
+  remove_live(*state->control);
 }
 
 int user_communicator_freed(MPI_Comm, int, void* value, void*) {
@@ -84,15 +87,9 @@ void attach(MPI_Comm user, const StatePointer& state) {
   auto value = std::make_unique<StatePointer>(state);
   check_mpi(MPI_Comm_set_attr(user, duplicate_keyval(), value.get()), "MPI_Comm_set_attr");
   static_cast<void>(value.release());
+  add_live(*state->control);
   const std::lock_guard lock(registry().mutex);
   registry().live.push_back(state);
-}
-
-std::vector<Control*> live_controls() {
-  const std::lock_guard lock(registry().mutex);
-  std::vector<Control*> result;
-  for (const auto& state : registry().live) result.push_back(state->control.get());
-  return result;
 }
 
 void release(CommunicatorState& state) noexcept {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/comm/detail/backoff.hpp>
+#include <tessera/agreement/detail/backoff.hpp>
 #include <tessera/comm/detail/window.hpp>
 
 #include "mpi/clock.hpp"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tessera/comm/operation.hpp>
+#include <tessera/agreement/detail/operation.hpp>
 #include <tessera/debug/comm_debug_mode.hpp>
 #include <tessera/debug/detail/comm_records.hpp>
 

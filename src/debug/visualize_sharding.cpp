@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <tessera/agreement/detail/operation.hpp>
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/operation.hpp>
 #include <tessera/debug/detail/text_picture.hpp>
 #include <tessera/debug/visualize_sharding.hpp>
 #include <tessera/error/error.hpp>

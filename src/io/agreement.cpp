@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <tessera/comm/operation.hpp>
+#include <tessera/agreement/detail/operation.hpp>
 #include <tessera/io/detail/agreement.hpp>
 
 namespace tessera::detail {

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include <tessera/comm/agreement.hpp>
 #include <tessera/io/detail/agreement.hpp>
 #include <tessera/io/detail/convert.hpp>
 #include <tessera/io/detail/npy_pieces.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
+
+#include "comm/agree_on_error.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -9,12 +9,13 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/agreement.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/io/detail/agreement.hpp>
 #include <tessera/io/detail/npy_format.hpp>
 #include <tessera/io/detail/npy_pieces.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
+
+#include "comm/agree_on_error.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/comm/detail/open_messages.hpp>
+#include <tessera/comm/detail/keep_for_messages.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/calibrate.hpp>
 #include <tessera/redistribute/detail/node_grid.hpp>

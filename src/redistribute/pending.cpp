@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/open_messages.hpp>
+#include <tessera/comm/detail/keep_for_messages.hpp>
 #include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 #include <tessera/redistribute/detail/run.hpp>
 #include <tessera/redistribute/pending.hpp>
 
+#include "agreement/control.hpp"
+#include "agreement/live_controls.hpp"
 #include "mpi/clock.hpp"
 
 namespace tessera::detail {

@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/detail/control.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/redistribute/redistribute_all.hpp>
+
+#include "agreement/control.hpp"
 
 namespace tessera::detail {
 

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <tessera/agreement/detail/operation.hpp>
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/operation.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/tensor/from_local.hpp>
 

@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/comm/agreement.hpp>
-
+#include "comm/agree_on_error.hpp"
 #include "groups.hpp"
 
 namespace {

@@ -12,15 +12,15 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/agreement/detail/wait.hpp>
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/detail/wait.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 
 #include "../support/errors.hpp"
+#include "agreement/control.hpp"
 #include "groups.hpp"
 
 namespace {

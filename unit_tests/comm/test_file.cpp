@@ -9,11 +9,11 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/comm/agreement.hpp>
-#include "comm/limit_scope.hpp"
 #include <tessera/comm/file.hpp>
 
 #include "../support/errors.hpp"
+#include "comm/agree_on_error.hpp"
+#include "comm/limit_scope.hpp"
 #include "groups.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include <tessera/comm/detail/wait.hpp>
+#include <tessera/agreement/detail/wait.hpp>
 #include <tessera/redistribute/collectives.hpp>
 
 #include "../support/generator.hpp"

@@ -11,9 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/agreement/detail/operation.hpp>
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/operation.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 
@@ -21,6 +20,7 @@
 #include "../support/gathered.hpp"
 #include "../support/generator.hpp"
 #include "../support/meshes.hpp"
+#include "agreement/control.hpp"
 
 namespace tessera::test {
 namespace {

@@ -7,7 +7,6 @@
 
 #include <gmock/gmock.h>
 
-#include <tessera/comm/agreement.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 
 #include "../support/errors.hpp"

@@ -9,7 +9,7 @@
 
 #include <gmock/gmock.h>
 
-#include <tessera/comm/operation.hpp>
+#include <tessera/agreement/detail/operation.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/tensor/from_local.hpp>
 

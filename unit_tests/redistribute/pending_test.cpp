@@ -10,12 +10,12 @@
 #include <gmock/gmock.h>
 #include <sched.h>
 
-#include <tessera/comm/detail/control.hpp>
+#include <tessera/agreement/detail/operation.hpp>
 #include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/operation.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 
 #include "../support/errors.hpp"
+#include "agreement/control.hpp"
 #include "pending_sums.hpp"
 
 namespace tessera::test {

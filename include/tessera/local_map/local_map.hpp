@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/comm/operation.hpp>
+#include <tessera/agreement/detail/operation.hpp>
 #include <tessera/local_map/detail/arguments.hpp>
 #include <tessera/local_map/detail/results.hpp>
 #include <tessera/local_map/placements.hpp>

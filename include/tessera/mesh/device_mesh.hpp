@@ -10,10 +10,10 @@
 
 #include <mpi.h>
 
-#include <tessera/comm/agreement.hpp>
+#include <tessera/agreement/detail/operation.hpp>
+#include <tessera/agreement/options.hpp>
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/operation.hpp>
 #include <tessera/extents/extents.hpp>
 #include <tessera/mesh/mesh_layout.hpp>
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include <tessera/comm/detail/wait.hpp>
-#include <tessera/comm/operation.hpp>
+#include <tessera/agreement/detail/operation.hpp>
+#include <tessera/agreement/detail/wait.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/detail/view_traits.hpp>

@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include <tessera/comm/detail/open_messages.hpp>
+#include <tessera/comm/detail/keep_for_messages.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/redistribute/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>

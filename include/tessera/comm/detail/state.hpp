@@ -12,11 +12,12 @@
 #include <mpi.h>
 
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/detail/control.hpp>
 #include <tessera/comm/detail/device_slots.hpp>
 #include <tessera/comm/detail/node_window.hpp>
 #include <tessera/comm/detail/staging.hpp>
 #include <tessera/comm/exchange.hpp>
+
+#include "agreement/control.hpp"
 
 namespace tessera {
 
@@ -56,11 +57,6 @@ std::shared_ptr<CommunicatorState> find_duplicate(MPI_Comm user);
 
 /// Hangs `state` on `user`: freed together with it, or at MPI_Finalize.
 void attach(MPI_Comm user, const std::shared_ptr<CommunicatorState>& state);
-
-/// The control channels of all duplicates that were not freed.
-std::vector<Control*> live_controls();
-/// Moves on the calls in the background of all of them.
-void advance_all();
 
 /// Frees the duplicate and the communicators made from it. Does nothing the second time.
 void release(CommunicatorState& state) noexcept;

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include <tessera/agreement/detail/wait.hpp>
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/detail/device_slots.hpp>
 #include <tessera/comm/detail/node_window.hpp>
-#include <tessera/comm/detail/wait.hpp>
 #include <tessera/comm/exchange.hpp>
 #include <tessera/comm/progress.hpp>
 #include <tessera/redistribute/detail/execute.hpp>

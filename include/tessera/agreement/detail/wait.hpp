@@ -8,7 +8,7 @@
 
 #include <mpi.h>
 
-#include <tessera/comm/detail/backoff.hpp>
+#include <tessera/agreement/detail/backoff.hpp>
 
 namespace tessera::detail {
 

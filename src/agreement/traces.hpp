@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include <tessera/comm/detail/statement.hpp>
+#include <tessera/agreement/detail/statement.hpp>
 
 namespace tessera::detail {
 

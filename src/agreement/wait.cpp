@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/detail/wait.hpp>
+#include <tessera/agreement/detail/wait.hpp>
 #include <tessera/error/error.hpp>
 
+#include "agreement/control.hpp"
+#include "agreement/live_controls.hpp"
 #include "mpi/check.hpp"
 #include "mpi/clock.hpp"
 

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/wait.hpp>
+#include <tessera/agreement/detail/wait.hpp>
 #include <tessera/mpi/detail/tags.hpp>
 #include <tessera/mpi/trace.hpp>
 
+#include "agreement/control.hpp"
 #include "mpi/clock.hpp"
 
 namespace tessera {

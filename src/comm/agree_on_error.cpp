@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <tessera/comm/agreement.hpp>
+#include "agreement/on_ranks.hpp"
+#include "comm/agree_on_error.hpp"
 
 namespace tessera {
 namespace {
@@ -33,17 +31,4 @@ std::optional<std::string> agree_on_error(const Group& group, const std::string&
   return text + detail::on_ranks(failed_positions(lengths), lengths.size());
 }
 
-namespace detail {
-
-std::string on_ranks(const std::vector<int>& positions, std::size_t group_size) {
-  if (positions.size() == group_size) return "";
-  constexpr std::size_t named = 8;
-  const auto end =
-      positions.begin() + static_cast<std::ptrdiff_t>(std::min(positions.size(), named));
-  return fmt::format(" (on rank{} {}{})", positions.size() > 1 ? "s" : "",
-                     fmt::join(positions.begin(), end, ", "),
-                     positions.size() > named ? ", …" : "");
-}
-
-}  // namespace detail
 }  // namespace tessera

@@ -5,21 +5,15 @@
 #include <cstdint>
 #include <memory>
 
+#include <tessera/agreement/detail/open_messages.hpp>
 #include <tessera/comm/communicator.hpp>
 
 namespace tessera::detail {
-
-/// How often a failing call has left messages under way, because a peer had not come when their
-/// time was over. MPI still reads and writes their memory when it comes.
-inline std::uint64_t ever_left_open = 0;
 
 /// Keeps `memory` until the messages on `communicator` are complete that were left since the count
 /// was `before`; for ever where it was freed.
 void keep_for_messages(const Communicator& communicator, std::uint64_t before,
                        const std::shared_ptr<void>& memory);
-
-/// Never frees it: MPI may still read or write it.
-void keep_for_ever(const std::shared_ptr<void>& memory);
 
 /// Runs body(). Where it throws and leaves messages under way, what they read and write is kept
 /// until they are complete: `memory()`, a std::shared_ptr<void>.

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include <tessera/comm/detail/statement.hpp>
+#include <tessera/agreement/detail/statement.hpp>
 
 namespace tessera::detail {
 namespace {

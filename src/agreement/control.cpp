@@ -4,12 +4,12 @@
 #include <cstring>
 #include <optional>
 
-#include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/open_messages.hpp>
-#include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/detail/wait.hpp>
+#include <tessera/agreement/detail/open_messages.hpp>
+#include <tessera/agreement/detail/wait.hpp>
 #include <tessera/mpi/detail/tags.hpp>
 
+#include "agreement/control.hpp"
+#include "agreement/live_controls.hpp"
 #include "mpi/check.hpp"
 #include "mpi/clock.hpp"
 #include "mpi/post.hpp"
@@ -93,14 +93,6 @@ void drop_unread(MPI_Comm handle, int ranks) noexcept {
 void keep_for_ever(const std::shared_ptr<void>& memory) {
   static auto& all = *new std::vector<std::shared_ptr<void>>;
   all.push_back(memory);
-}
-
-void keep_for_messages(const Communicator& communicator, std::uint64_t before,
-                       const std::shared_ptr<void>& memory) {
-  if (communicator.is_freed())
-    keep_for_ever(memory);
-  else
-    communicator.state().control->keep_memory(before, memory);
 }
 
 bool OperationLog::contains(int rank) const {
@@ -418,10 +410,6 @@ void Control::receive_leftovers() {
     }
   }
   std::erase_if(leftovers_, [](const Leftover& leftover) { return leftover.messages == 0; });
-}
-
-void advance_all() {
-  for (auto* control : live_controls()) control->advance_detached();
 }
 
 bool Control::advance_detached(const Operation* mistaken) {

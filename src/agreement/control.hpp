@@ -21,12 +21,13 @@
 
 #include <mpi.h>
 
-#include <tessera/comm/agreement.hpp>
-#include <tessera/comm/detail/flight_recorder.hpp>
-#include <tessera/comm/detail/process_set.hpp>
-#include <tessera/comm/detail/statement.hpp>
-#include <tessera/comm/detail/traces.hpp>
-#include <tessera/comm/operation.hpp>
+#include <tessera/agreement/detail/operation.hpp>
+#include <tessera/agreement/detail/statement.hpp>
+#include <tessera/agreement/options.hpp>
+
+#include "agreement/process_set.hpp"
+#include "agreement/recorded_call.hpp"
+#include "agreement/traces.hpp"
 
 namespace tessera::detail {
 

@@ -1,32 +1,17 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For io and debug: what went wrong on one rank is thrown on all.
 #pragma once
 
 #include <concepts>
-#include <cstdint>
 #include <optional>
 #include <string>
 
+#include <tessera/agreement/detail/operation.hpp>
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/operation.hpp>
 #include <tessera/error/error.hpp>
 
 namespace tessera {
-
-/// When ranks compare what they call.
-enum class Agreement : std::uint8_t {
-  none,    ///< never: a mistake of one rank may give wrong values, or end in a Timeout
-  plan,    ///< when it is new to them; later what they call is in the tags of the messages
-  always,  ///< at every call
-};
-
-/// How ranks check that they call the same, and how long they wait for one another, on all meshes
-/// of a communicator. See set_agreement().
-struct AgreementOptions {
-  Agreement level = Agreement::plan;
-  double timeout = 300;   ///< seconds after which a rank that waits for another one throws Timeout
-  double patience = 0.1;  ///< seconds after which a rank that waits asks others what they do
-};
 
 /// What went wrong on a rank of the group, for all to throw alike; nullopt if nothing did.
 ///
@@ -47,10 +32,4 @@ void throw_together(const Group& group, const std::string& mine, const char* ope
   });
 }
 
-namespace detail {
-
-/// " (on ranks 1, 3)": the positions that failed, "" if that is the whole group.
-std::string on_ranks(const std::vector<int>& positions, std::size_t group_size);
-
-}  // namespace detail
 }  // namespace tessera

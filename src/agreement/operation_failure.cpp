@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/comm/detail/backoff.hpp>
-#include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/state.hpp>
+#include <tessera/agreement/detail/backoff.hpp>
 
+#include "agreement/control.hpp"
+#include "agreement/live_controls.hpp"
 #include "mpi/clock.hpp"
 
 namespace tessera {

@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tessera/comm/agreement.hpp>
-#include <tessera/comm/detail/control.hpp>
 #include <tessera/error/error.hpp>
+
+#include "agreement/control.hpp"
+#include "agreement/on_ranks.hpp"
 
 namespace tessera::detail {
 namespace {

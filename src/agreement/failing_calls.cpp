@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/state.hpp>
+#include "agreement/control.hpp"
+#include "agreement/live_controls.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <list>
 
-#include <tessera/comm/detail/process_set.hpp>
+#include "agreement/process_set.hpp"
 
 namespace tessera::detail {
 

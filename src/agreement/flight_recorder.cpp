@@ -10,13 +10,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tessera/comm/detail/control.hpp>
-#include <tessera/comm/detail/flight_recorder.hpp>
-#include <tessera/comm/detail/state.hpp>
-#include "mpi/world_rank.hpp"
-#include <tessera/comm/flight_recorder.hpp>
+#include <tessera/agreement/flight_recorder.hpp>
 #include <tessera/error/detail/json.hpp>
 #include <tessera/error/error.hpp>
+
+#include "agreement/control.hpp"
+#include "agreement/live_controls.hpp"
+#include "agreement/recorded_call.hpp"
+#include "mpi/world_rank.hpp"
 
 namespace tessera {
 namespace detail {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/comm/detail/statement.hpp>
+#include <tessera/agreement/detail/statement.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/mpi/detail/tags.hpp>
 

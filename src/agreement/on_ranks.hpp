@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+// For comm: ranks in error messages.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace tessera::detail {
+
+/// Returns " (on ranks 1, 3)": the positions that failed, "" if that is the whole group.
+std::string on_ranks(const std::vector<int>& positions, std::size_t group_size);
+
+}  // namespace tessera::detail
