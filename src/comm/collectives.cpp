@@ -6,8 +6,9 @@
 
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/detail/keep_for_messages.hpp>
-#include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/exchange.hpp>
+
+#include "comm/communicator_state.hpp"
+#include "comm/exchange.hpp"
 
 namespace tessera {
 namespace {

@@ -9,14 +9,14 @@
 #include <tessera/agreement/detail/wait.hpp>
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/detail/description.hpp>
-#include <tessera/comm/detail/environment.hpp>
 #include <tessera/comm/detail/node_window.hpp>
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 #include <tessera/mpi/detail/tags.hpp>
 
+#include "comm/communicator_state.hpp"
+#include "comm/environment.hpp"
 #include "mpi/check.hpp"
 #include "mpi/message_limit.hpp"
 #include "mpi/world_rank.hpp"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <tessera/comm/detail/description.hpp>
-#include <tessera/comm/detail/state.hpp>
 
+#include "comm/communicator_state.hpp"
 #include "mpi/check.hpp"
 
 namespace tessera::detail {

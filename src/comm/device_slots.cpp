@@ -8,10 +8,10 @@
 
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/detail/device_slots.hpp>
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 
+#include "comm/communicator_state.hpp"
 #include "device/chosen_device.hpp"
 
 namespace tessera::detail {

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/environment.hpp>
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
+
+#include "comm/communicator_state.hpp"
+#include "comm/environment.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -7,14 +7,14 @@
 #include <fmt/format.h>
 
 #include <tessera/agreement/detail/wait.hpp>
-#include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/exchange.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 #include <tessera/mpi/detail/tags.hpp>
 
 #include "agreement/control.hpp"
 #include "agreement/live_controls.hpp"
+#include "comm/communicator_state.hpp"
+#include "comm/exchange.hpp"
 #include "mpi/check.hpp"
 #include "mpi/clock.hpp"
 #include "mpi/post.hpp"

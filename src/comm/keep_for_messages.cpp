@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <tessera/comm/detail/keep_for_messages.hpp>
-#include <tessera/comm/detail/state.hpp>
+
+#include "comm/communicator_state.hpp"
 
 namespace tessera::detail {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include "comm/communicator_state.hpp"
 #include "comm/limit_scope.hpp"
-#include <tessera/comm/detail/state.hpp>
 
 namespace tessera::detail {
 

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include <tessera/comm/detail/cores.hpp>
-#include <tessera/comm/detail/environment.hpp>
 #include <tessera/comm/detail/node_map.hpp>
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 
+#include "comm/communicator_state.hpp"
+#include "comm/environment.hpp"
 #include "mpi/check.hpp"
 
 namespace tessera {

@@ -7,11 +7,12 @@
 #include <fmt/format.h>
 
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/detail/environment.hpp>
 #include <tessera/comm/detail/node_window.hpp>
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
+
+#include "comm/communicator_state.hpp"
+#include "comm/environment.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
-#include <tessera/comm/detail/state.hpp>
-
 #include "agreement/live_controls.hpp"
+#include "comm/communicator_state.hpp"
 #include "mpi/check.hpp"
 
 namespace tessera::detail {

@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 
+#include "comm/communicator_state.hpp"
 #include "mpi/check.hpp"
 
 namespace tessera {

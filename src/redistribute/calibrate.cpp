@@ -8,11 +8,11 @@
 #include <vector>
 
 #include <tessera/comm/detail/keep_for_messages.hpp>
-#include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/calibrate.hpp>
 #include <tessera/redistribute/detail/node_grid.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 
+#include "comm/exchange.hpp"
 #include "mpi/clock.hpp"
 
 namespace tessera {

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <tessera/comm/detail/keep_for_messages.hpp>
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 #include <tessera/redistribute/detail/run.hpp>
@@ -9,6 +8,7 @@
 
 #include "agreement/control.hpp"
 #include "agreement/live_controls.hpp"
+#include "comm/communicator_state.hpp"
 #include "mpi/clock.hpp"
 
 namespace tessera::detail {

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/extents/hash.hpp>
@@ -20,6 +19,8 @@
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/detail/named_region.hpp>
 #include <tessera/tensor/dtensor.hpp>
+
+#include "comm/communicator_state.hpp"
 
 namespace tessera {
 

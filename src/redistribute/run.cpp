@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/redistribute/detail/run.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+
+#include "comm/communicator_state.hpp"
 
 namespace tessera::detail {
 namespace {

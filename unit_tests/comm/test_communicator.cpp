@@ -15,12 +15,12 @@
 #include <tessera/agreement/detail/wait.hpp>
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 
 #include "../support/errors.hpp"
 #include "agreement/control.hpp"
+#include "comm/communicator_state.hpp"
 #include "groups.hpp"
 
 namespace {

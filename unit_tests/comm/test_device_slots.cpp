@@ -8,13 +8,13 @@
 #include <gtest/gtest.h>
 
 #include <tessera/comm/detail/device_slots.hpp>
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/variable.hpp"
+#include "comm/communicator_state.hpp"
 #include "device/chosen_device.hpp"
 #include "groups.hpp"
 

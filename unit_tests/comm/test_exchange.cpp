@@ -10,11 +10,11 @@
 #include <gtest/gtest.h>
 
 #include <tessera/comm/collectives.hpp>
-#include "comm/limit_scope.hpp"
-#include <tessera/comm/detail/state.hpp>
-#include <tessera/comm/exchange.hpp>
 #include <tessera/error/error.hpp>
 
+#include "comm/communicator_state.hpp"
+#include "comm/exchange.hpp"
+#include "comm/limit_scope.hpp"
 #include "groups.hpp"
 
 namespace {

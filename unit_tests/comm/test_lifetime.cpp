@@ -9,10 +9,11 @@
 #include <mpi.h>
 
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/exchange.hpp>
 #include <tessera/comm/file.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
+
+#include "comm/exchange.hpp"
 
 namespace {
 

@@ -7,12 +7,12 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/comm/detail/staging.hpp>
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/error.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/variable.hpp"
+#include "comm/communicator_state.hpp"
+#include "comm/staging.hpp"
 #include "groups.hpp"
 
 namespace {

@@ -11,11 +11,11 @@
 #include <sched.h>
 
 #include <tessera/agreement/detail/operation.hpp>
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 
 #include "../support/errors.hpp"
 #include "agreement/control.hpp"
+#include "comm/communicator_state.hpp"
 #include "pending_sums.hpp"
 
 namespace tessera::test {

@@ -11,13 +11,13 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/comm/detail/state.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/redistribute/redistribute.hpp>
 #include <tessera/tensor/from_local.hpp>
 
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
+#include "comm/communicator_state.hpp"
 
 namespace tessera::test {
 namespace {

@@ -11,10 +11,8 @@
 #include <span>
 #include <vector>
 
-#include <tessera/comm/detail/staging.hpp>
 #include <tessera/comm/detail/store_choice.hpp>
 #include <tessera/comm/detail/window.hpp>
-#include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/detail/cut.hpp>
 #include <tessera/redistribute/detail/order.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
@@ -23,6 +21,9 @@
 #include <tessera/redistribute/detail/timed_write.hpp>
 #include <tessera/redistribute/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>
+
+#include "comm/exchange.hpp"
+#include "comm/staging.hpp"
 
 namespace tessera::detail {
 

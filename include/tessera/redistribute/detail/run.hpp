@@ -11,9 +11,10 @@
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/detail/device_slots.hpp>
 #include <tessera/comm/detail/node_window.hpp>
-#include <tessera/comm/exchange.hpp>
 #include <tessera/comm/progress.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
+
+#include "comm/exchange.hpp"
 
 namespace tessera::detail {
 

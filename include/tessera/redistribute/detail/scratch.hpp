@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/detail/phase_run.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/view_traits.hpp>
+
+#include "comm/exchange.hpp"
 
 namespace tessera::detail {
 

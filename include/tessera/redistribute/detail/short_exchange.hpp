@@ -10,11 +10,12 @@
 #include <vector>
 
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/exchange.hpp>
 #include <tessera/redistribute/detail/phase_run.hpp>
 #include <tessera/redistribute/detail/planes.hpp>
 #include <tessera/redistribute/detail/reduction.hpp>
 #include <tessera/redistribute/detail/timed_write.hpp>
+
+#include "comm/exchange.hpp"
 
 namespace tessera::detail {
 

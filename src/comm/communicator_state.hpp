@@ -14,10 +14,10 @@
 #include <tessera/comm/communicator.hpp>
 #include <tessera/comm/detail/device_slots.hpp>
 #include <tessera/comm/detail/node_window.hpp>
-#include <tessera/comm/detail/staging.hpp>
-#include <tessera/comm/exchange.hpp>
 
 #include "agreement/control.hpp"
+#include "comm/exchange.hpp"
+#include "comm/staging.hpp"
 
 namespace tessera {
 
