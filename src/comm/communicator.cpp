@@ -8,8 +8,6 @@
 
 #include <tessera/agreement/detail/wait.hpp>
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/detail/description.hpp>
-#include <tessera/comm/detail/node_window.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
@@ -89,11 +87,6 @@ void fill_in(MPI_Comm user, Communicator::State& state) {
   state.io_limit = detail::default_io_limit;
 }
 
-void log_description(const Communicator& communicator) {
-  log(LogLevel::info, "comm",
-      [&] { return "new communicator:\n" + detail::description(communicator); });
-}
-
 MPI_Comm make_group(const Communicator::State& state, const std::vector<int>& ranks) {
   const ProcessGroup all(state.handle);
   ProcessGroup part;
@@ -116,16 +109,13 @@ Communicator Communicator::duplicate_of(MPI_Comm user) {
   state->handle = duplicate(user);
   try {
     fill_in(user, *state);
-    detail::learn_nodes(Communicator(state));
     detail::learn_agreement(Communicator(state));
     detail::learn_staging(Communicator(state));
-    detail::make_window(Communicator(state));
     detail::attach(user, state);
   } catch (...) {
     detail::release(*state);
     throw;
   }
-  log_description(Communicator(state));
   return Communicator(state);
 }
 
@@ -147,10 +137,6 @@ int Communicator::rank() const {
 
 int Communicator::size() const {
   return state().size;
-}
-
-const NodeMap& Communicator::node_map() const {
-  return state().node_map;
 }
 
 bool Communicator::is_oversubscribed() const {

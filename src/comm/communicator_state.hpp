@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For mesh, node, engine and redistribute: what the handles of a communicator share.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,16 @@
 #include <mpi.h>
 
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/detail/device_slots.hpp>
-#include <tessera/comm/detail/node_window.hpp>
 
 #include "agreement/control.hpp"
 #include "comm/exchange.hpp"
 #include "comm/staging.hpp"
 
 namespace tessera {
+
+namespace detail {
+struct NodeState;
+}
 
 /// What the handles of one duplicate share. `handle` is MPI_COMM_NULL once it was freed.
 struct Communicator::State {
@@ -28,24 +31,17 @@ struct Communicator::State {
   int rank = 0;
   int size = 1;
   std::vector<int> all_ranks;
-  NodeMap node_map;
-  int machine_rank =
-      0;  ///< number of lower ranks that share memory with this one, whatever TESSERA_NODES says
   std::int64_t message_limit;  ///< bytes; longer messages are cut
   std::int64_t io_limit;       ///< bytes that one collective file access moves on a rank
   std::map<std::vector<int>, MPI_Comm> groups;
   std::unique_ptr<detail::Control> control;
-  std::shared_ptr<detail::MappedWindow> window;  ///< of this node; null where there is none
-  std::vector<int> lanes;  ///< by rank: its position in the window, -1 on other nodes; or empty
   std::vector<std::vector<detail::Transfer>> spare_transfers;  ///< for exchanges to come
   detail::Staging staging = detail::Staging::device_memory;    ///< the same on all ranks
   std::string staging_source;                                  ///< what has decided it
   detail::WantedPath wanted_path;
   bool may_share_device_memory = false;  ///< to be found out when the first mesh is made
   detail::DevicePath device_path = detail::DevicePath::stage;  ///< on nodes; the same on all ranks
-  std::shared_ptr<detail::DeviceSlots> device_slots;           ///< of this node
-  std::int64_t smallest_device_slot = 0;  ///< bytes, of all nodes; 0 if there is none
-  std::int64_t smallest_slot = 0;  ///< bytes, of the windows of all nodes; 0 if there is none
+  std::shared_ptr<detail::NodeState> node;  ///< attached by detail::communicator_on_nodes()
 };
 
 namespace detail {
@@ -60,9 +56,6 @@ void attach(MPI_Comm user, const std::shared_ptr<CommunicatorState>& state);
 
 /// Frees the duplicate and the communicators made from it. Does nothing the second time.
 void release(CommunicatorState& state) noexcept;
-
-/// Fills in the node map and whether the node is oversubscribed. Collective over the duplicate.
-void learn_nodes(const Communicator& communicator);
 
 }  // namespace detail
 }  // namespace tessera

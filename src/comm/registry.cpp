@@ -94,8 +94,7 @@ void attach(MPI_Comm user, const StatePointer& state) {
 void release(CommunicatorState& state) noexcept {
   // Emptied first: freeing a communicator may call user_communicator_freed for one made from it.
   if (state.control) state.control->close();
-  state.window.reset();
-  state.device_slots.reset();
+  state.node.reset();
   auto groups = std::exchange(state.groups, {});
   auto handle = std::exchange(state.handle, MPI_COMM_NULL);
   for (auto& [ranks, communicator] : groups) MPI_Comm_free(&communicator);

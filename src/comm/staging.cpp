@@ -83,6 +83,18 @@ std::optional<Staging> parse_staging(const std::string& text) {
 
 }  // namespace
 
+WantedPath parse_device_path(const std::string& text) {
+  if (text.empty() || text == "auto") return {};
+  if (text == "stage") return {false, DevicePath::stage};
+  if (text == "mpi") return {false, DevicePath::mpi};
+  if (text == "mpi_all") return {false, DevicePath::mpi, true};
+  if (text == "ipc") return {false, DevicePath::ipc};
+  require(text == "ipc_all", [&] {
+    return fmt::format("TESSERA_DEVICE_PATH: expected auto, mpi, ipc or stage, got \"{}\"", text);
+  });
+  return {false, DevicePath::ipc, true};
+}
+
 GpuAwareness ask_mpi(DeviceKind kind) {
   if (kind == DeviceKind::none) return {false, "no device in this build"};
   for (auto* const ask : {ask_mpich, ask_open_mpi, ask_cray})

@@ -18,6 +18,23 @@ enum class Staging : std::uint8_t {
   all_memory,  ///< as if MPI could read no memory of the user's: to test the way without a device
 };
 
+/// How device memory gets from one rank of a node to another one.
+enum class DevicePath : std::uint8_t {
+  stage,  ///< through host memory: that of the window, or pinned memory and messages
+  mpi,    ///< in messages that MPI takes from device memory and puts there
+  ipc,    ///< through slots in device memory, which the ranks of a node have mapped
+};
+
+/// What TESSERA_DEVICE_PATH says.
+struct WantedPath {
+  bool is_auto = true;
+  DevicePath path = DevicePath::stage;
+  bool is_for_all_memory = false;  ///< as if all of it were a device's: to test the way without one
+};
+
+/// Errors: InvalidArgument.
+WantedPath parse_device_path(const std::string& text);
+
 /// Whether MPI says that it takes pointers to device memory, and how it says so.
 struct GpuAwareness {
   bool is_aware;

@@ -14,6 +14,7 @@
 
 #include "comm/communicator_state.hpp"
 #include "mpi/check.hpp"
+#include "node/nodes.hpp"
 
 namespace tessera {
 
@@ -77,7 +78,7 @@ DeviceMesh DeviceMesh::make(const Communicator& communicator, FunctionName funct
 
 DeviceMesh DeviceMesh::from_ranks(MPI_Comm comm, std::vector<int> ranks, std::vector<int> shape,
                                   std::vector<std::string> dim_names) {
-  const auto communicator = Communicator::duplicate_of(comm);
+  const auto communicator = detail::communicator_on_nodes(comm);
   return make(communicator, "from_ranks", true, [&] {
     auto layout = MeshLayout::from_ranks(std::move(ranks), std::move(shape), std::move(dim_names));
     const int largest = *std::ranges::max_element(layout.ranks());
@@ -90,13 +91,13 @@ DeviceMesh DeviceMesh::from_ranks(MPI_Comm comm, std::vector<int> ranks, std::ve
 }
 
 DeviceMesh DeviceMesh::from_comm(MPI_Comm comm) {
-  const auto communicator = Communicator::duplicate_of(comm);
+  const auto communicator = detail::communicator_on_nodes(comm);
   return make(communicator, "from_comm", false,
               [&] { return MeshLayout(std::vector<int>{communicator.size()}); });
 }
 
 DeviceMesh DeviceMesh::from_cart(MPI_Comm cart_comm) {
-  const auto communicator = Communicator::duplicate_of(cart_comm);
+  const auto communicator = detail::communicator_on_nodes(cart_comm);
   return make(communicator, "from_cart", false, [&] {
     int topology = MPI_UNDEFINED;
     detail::check_mpi(MPI_Topo_test(cart_comm, &topology), "MPI_Topo_test");
@@ -116,7 +117,7 @@ DeviceMesh DeviceMesh::from_cart(MPI_Comm cart_comm) {
 
 DeviceMesh init_device_mesh(MPI_Comm comm, const std::vector<int>& shape,
                             std::vector<std::string> dim_names) {
-  const auto communicator = Communicator::duplicate_of(comm);
+  const auto communicator = detail::communicator_on_nodes(comm);
   return DeviceMesh::make(communicator, "init_device_mesh", false, [&] {
     MeshLayout layout(shape, std::move(dim_names));
     require(layout.size() <= communicator.size(), [&] {
@@ -209,7 +210,8 @@ DeviceMesh DeviceMesh::flatten(const MeshDims& mesh_dims, std::string dim_name) 
 const Extents& DeviceMesh::ranks_per_node() const {
   auto& found = state().ranks_per_node;
   if (!found) {
-    const auto blocks = tessera::ranks_per_node(layout(), communicator().node_map().node);
+    const auto blocks =
+        tessera::ranks_per_node(layout(), detail::nodes_of(communicator()).map.node);
     const bool is_on_one_node = blocks == shape() || ndim() > max_tensor_dims;
     state_->ranks_per_node = is_on_one_node ? Extents() : Extents(blocks);
   }

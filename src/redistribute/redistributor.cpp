@@ -21,6 +21,7 @@
 #include <tessera/tensor/dtensor.hpp>
 
 #include "comm/communicator_state.hpp"
+#include "node/nodes.hpp"
 
 namespace tessera {
 
@@ -165,11 +166,11 @@ std::string Redistributor::explain() const {
           if (block.peer != group.position)
             (peers.lane(block.peer) >= 0 ? near : far).insert(block.peer);
   std::string chunks;
-  const auto& state = group.communicator.state();
+  const auto& node = detail::nodes_of(group.communicator);
   if (!near.empty())
     chunks = fmt::format(", in chunks of at most {} bytes",
                          peers.slots != nullptr ? peers.slots->slot_bytes
-                                                : state.window->shared.window.shape().slot_bytes);
+                                                : node.window->shared.window.shape().slot_bytes);
   return text + fmt::format("  rank {}: {} peers through {} of the node{}; {} by messages\n",
                             group.position, near.size(),
                             peers.slots != nullptr ? "the device slots" : "the window", chunks,

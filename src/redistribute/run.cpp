@@ -7,6 +7,7 @@
 #include <tessera/tensor/detail/launch.hpp>
 
 #include "comm/communicator_state.hpp"
+#include "node/nodes.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -16,12 +17,13 @@ enum class NearWay : std::uint8_t { messages, window, device_slots };
 
 /// Elements that are too large for the window travel in messages. The same on all ranks.
 NearWay near_way(const RedistributePlan& plan, const CommunicatorState& state) {
+  const auto& node = *state.node;
   const auto element = plan.element_type().size;
-  if (state.smallest_slot < element) return NearWay::messages;
+  if (node.smallest_slot < element) return NearWay::messages;
   if (!plan.options().on_device && !state.wanted_path.is_for_all_memory) return NearWay::window;
   if (state.device_path == DevicePath::mpi) return NearWay::messages;
   const bool is_shared =
-      state.device_path == DevicePath::ipc && state.smallest_device_slot >= element;
+      state.device_path == DevicePath::ipc && node.smallest_device_slot >= element;
   return is_shared ? NearWay::device_slots : NearWay::window;
 }
 
@@ -47,10 +49,11 @@ Peers peers_of(const Group& group, const RedistributePlan& plan) {
   const auto& state = group.communicator.state();
   Peers peers{group.ranks, {}, state.staging};
   const auto way = near_way(plan, state);
-  if (way == NearWay::messages || !state.window) return peers;
-  peers.lanes = state.lanes;
-  peers.is_window_pinned = state.window->pinned != nullptr;
-  if (way == NearWay::device_slots) peers.slots = &state.device_slots->memory();
+  const auto& node = nodes_of(group.communicator);
+  if (way == NearWay::messages || !node.window) return peers;
+  peers.lanes = node.lanes;
+  peers.is_window_pinned = node.window->pinned != nullptr;
+  if (way == NearWay::device_slots) peers.slots = &node.device_slots->memory();
   return peers;
 }
 
@@ -60,6 +63,7 @@ static constexpr std::int64_t most_bytes_of_term = 256 << 10;
 
 ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& communicator) {
   const auto& state = communicator.state();
+  const auto& node = nodes_of(communicator);
   ChunkSizes sizes;
   auto limit = plans.front().plan.memory_limit();
   std::int64_t buffers = 0;
@@ -75,11 +79,11 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& com
   const auto way = near_way(plans.front().plan, state);
   if (way == NearWay::messages)
     sizes.term = std::min(sizes.term, most_bytes_of_term);
-  else if (way == NearWay::device_slots && state.node_map.nodes() == 1)
-    sizes.term = state.smallest_device_slot;  // none needs a buffer of its own
+  else if (way == NearWay::device_slots && node.map.nodes() == 1)
+    sizes.term = node.smallest_device_slot;  // none needs a buffer of its own
   else
-    sizes.term = std::min(
-        sizes.term, way == NearWay::window ? state.smallest_slot : state.smallest_device_slot);
+    sizes.term = std::min(sizes.term,
+                          way == NearWay::window ? node.smallest_slot : node.smallest_device_slot);
   return sizes;
 }
 
@@ -138,8 +142,8 @@ void Run::open_lanes() {
   };
   const auto begin = [&] {
     if (lanes_) return;
-    window_ = state.window;
-    slots_ = state.device_slots;
+    window_ = nodes_of(group_.communicator).window;
+    slots_ = nodes_of(group_.communicator).device_slots;
     // Ranks that did not agree on where chunks lie would not find them.
     constexpr std::uint64_t in_slots = 4;
     const auto stamp = call->stamp() ^ (peers_.slots != nullptr ? in_slots : 0);

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tessera/comm/detail/description.hpp>
 #include <tessera/config/version.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/info.hpp>
+
+#include "node/description.hpp"
 
 namespace tessera {
 namespace {

@@ -9,6 +9,8 @@
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/scope_guard.hpp>
 
+#include "node/nodes.hpp"
+
 namespace tessera {
 
 namespace {
@@ -17,7 +19,7 @@ void choose_device() {
   if constexpr (detail::has_device) {
     const int devices = Kokkos::num_devices();
     if (devices > 0) {
-      const auto device = std::to_string(comm::node_local_rank() % devices);
+      const auto device = std::to_string(detail::node_local_rank() % devices);
       setenv("KOKKOS_DEVICE_ID", device.c_str(), 0);
     }
   }

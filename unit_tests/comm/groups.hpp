@@ -9,10 +9,12 @@
 
 #include <tessera/comm/collectives.hpp>
 
+#include "node/nodes.hpp"
+
 namespace tessera::test {
 
 inline Communicator world() {
-  return Communicator::duplicate_of(MPI_COMM_WORLD);
+  return detail::communicator_on_nodes(MPI_COMM_WORLD);
 }
 
 /// For the caller to free.

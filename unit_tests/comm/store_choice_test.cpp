@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <tessera/comm/detail/store_choice.hpp>
+#include "node/store_choice.hpp"
 
 namespace {
 

@@ -22,6 +22,7 @@
 #include "agreement/control.hpp"
 #include "comm/communicator_state.hpp"
 #include "groups.hpp"
+#include "node/nodes.hpp"
 
 namespace {
 
@@ -47,7 +48,7 @@ int rank_in(MPI_Comm comm) {
 
 TEST(Communicator, is_the_same_for_every_use_of_a_user_communicator) {
   const auto first = world();
-  const auto second = Communicator::duplicate_of(MPI_COMM_WORLD);
+  const auto second = detail::communicator_on_nodes(MPI_COMM_WORLD);
 
   int result = -1;
   MPI_Comm_compare(first.handle(), MPI_COMM_WORLD, &result);
@@ -61,7 +62,7 @@ TEST(Communicator, of_a_duplicate_of_the_users_communicator_is_another_one) {
   const auto original = world();
   auto user = user_duplicate(MPI_COMM_WORLD);
 
-  const auto copy = Communicator::duplicate_of(user);
+  const auto copy = detail::communicator_on_nodes(user);
 
   EXPECT_NE(original, copy);
   MPI_Comm_free(&user);
@@ -71,7 +72,7 @@ TEST(Communicator, of_a_duplicate_of_the_users_communicator_is_another_one) {
 
 TEST(Communicator, throws_after_the_user_freed_his) {
   auto user = user_duplicate(MPI_COMM_WORLD);
-  const auto communicator = Communicator::duplicate_of(user);
+  const auto communicator = detail::communicator_on_nodes(user);
   const std::vector ranks{communicator.rank()};
   communicator.group(ranks);
 
@@ -85,18 +86,18 @@ TEST(Communicator, throws_after_the_user_freed_his) {
 
 TEST(Communicator, may_be_dropped_before_the_user_frees_his) {
   auto user = user_duplicate(MPI_COMM_WORLD);
-  Communicator::duplicate_of(user);
+  detail::communicator_on_nodes(user);
 
   EXPECT_EQ(MPI_Comm_free(&user), MPI_SUCCESS);
 }
 
 TEST(Communicator, does_not_mistake_a_new_communicator_for_a_freed_one) {
   auto first = user_duplicate(MPI_COMM_WORLD);
-  const auto freed = Communicator::duplicate_of(first);
+  const auto freed = detail::communicator_on_nodes(first);
   MPI_Comm_free(&first);
   auto second = user_duplicate(MPI_COMM_WORLD);
 
-  const auto communicator = Communicator::duplicate_of(second);
+  const auto communicator = detail::communicator_on_nodes(second);
 
   EXPECT_NE(freed, communicator);
   EXPECT_FALSE(communicator.is_freed());
@@ -111,7 +112,7 @@ TEST(Communicator, uses_up_no_communicators_of_mpi) {
 
   for (int cycle = 0; cycle < 2100; ++cycle) {
     auto user = user_duplicate(origin);
-    const auto communicator = Communicator::duplicate_of(user);
+    const auto communicator = detail::communicator_on_nodes(user);
     all_equal = all_equal && rank_in(communicator.group(std::span(&rank, 1))) == 0;
     MPI_Comm_free(&user);
   }
@@ -126,7 +127,7 @@ TEST(Communicator, is_made_in_a_few_milliseconds) {
     auto user = user_duplicate(MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
-    Communicator::duplicate_of(user);
+    detail::communicator_on_nodes(user);
     times.push_back(MPI_Wtime() - start);
     MPI_Comm_free(&user);
   }
@@ -152,25 +153,25 @@ TEST(Communicator, hears_at_once_what_was_said_during_a_pause_that_is_short_of_t
 }
 
 TEST(Communicator, of_comm_self_has_one_rank) {
-  const auto communicator = Communicator::duplicate_of(MPI_COMM_SELF);
+  const auto communicator = detail::communicator_on_nodes(MPI_COMM_SELF);
 
   EXPECT_EQ(communicator.rank(), 0);
   EXPECT_EQ(communicator.size(), 1);
-  EXPECT_EQ(communicator.node_map().node, std::vector{0});
+  EXPECT_EQ(detail::nodes_of(communicator).map.node, std::vector{0});
   EXPECT_FALSE(communicator.is_oversubscribed());
 }
 
 TEST(Communicator, is_oversubscribed_where_ranks_outnumber_the_cores_of_their_machine) {
   const auto communicator = world();
   const auto cores = sysconf(_SC_NPROCESSORS_ONLN);
-  if (comm::node_local_rank() < cores) GTEST_SKIP() << "fewer ranks than cores";
+  if (detail::node_local_rank() < cores) GTEST_SKIP() << "fewer ranks than cores";
 
   EXPECT_TRUE(communicator.is_oversubscribed());
 }
 
 TEST(Communicator, rejects_comm_null) {
   const auto message =
-      message_of<InvalidArgument>([] { Communicator::duplicate_of(MPI_COMM_NULL); });
+      message_of<InvalidArgument>([] { detail::communicator_on_nodes(MPI_COMM_NULL); });
 
   EXPECT_EQ(message, "Communicator: expected an intra-communicator, got MPI_COMM_NULL");
 }
@@ -183,7 +184,7 @@ TEST(Communicator, rejects_an_inter_communicator) {
   MPI_Comm_split(MPI_COMM_WORLD, is_low ? 0 : 1, 0, &part);
   MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, is_low ? 1 : 0, 7, &inter);
 
-  const auto message = message_of<InvalidArgument>([&] { Communicator::duplicate_of(inter); });
+  const auto message = message_of<InvalidArgument>([&] { detail::communicator_on_nodes(inter); });
 
   EXPECT_EQ(message, "Communicator: expected an intra-communicator, got an inter-communicator");
   MPI_Comm_free(&inter);
@@ -226,7 +227,7 @@ TEST(CommunicatorGroup, rejects_a_list_without_the_caller) {
 TEST(CommunicatorGroup, has_the_error_handler_of_the_users_communicator) {
   auto user = user_duplicate(MPI_COMM_WORLD);
   MPI_Comm_set_errhandler(user, MPI_ERRORS_ARE_FATAL);
-  const auto communicator = Communicator::duplicate_of(user);
+  const auto communicator = detail::communicator_on_nodes(user);
   const std::vector ranks{communicator.rank()};
   MPI_Errhandler of_group = MPI_ERRHANDLER_NULL, of_duplicate = MPI_ERRHANDLER_NULL;
 
@@ -240,10 +241,10 @@ TEST(CommunicatorGroup, has_the_error_handler_of_the_users_communicator) {
 
 TEST(CommunicatorGroup, given_back_by_the_user_is_freed_together_with_its_origin) {
   auto user = user_duplicate(MPI_COMM_WORLD);
-  const auto communicator = Communicator::duplicate_of(user);
+  const auto communicator = detail::communicator_on_nodes(user);
   const std::vector ranks{communicator.rank()};
 
-  const auto nested = Communicator::duplicate_of(communicator.group(ranks));
+  const auto nested = detail::communicator_on_nodes(communicator.group(ranks));
   MPI_Comm_free(&user);
 
   EXPECT_TRUE(communicator.is_freed());

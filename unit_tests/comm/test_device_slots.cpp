@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/comm/detail/device_slots.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/mesh/device_mesh.hpp>
@@ -17,6 +16,8 @@
 #include "comm/communicator_state.hpp"
 #include "device/chosen_device.hpp"
 #include "groups.hpp"
+#include "node/device_slots.hpp"
+#include "node/nodes.hpp"
 
 namespace {
 
@@ -34,6 +35,7 @@ class Made {
   Made& operator=(const Made&) = delete;
 
   const Communicator::State& state() const { return mesh_.communicator().state(); }
+  const detail::NodeState& node() const { return detail::nodes_of(mesh_.communicator()); }
 
  private:
   MPI_Comm user_;
@@ -80,13 +82,14 @@ TEST(DevicePath, ranks_of_a_node_map_the_slots_of_one_another) {
   const test::Variable path("TESSERA_DEVICE_PATH", "ipc_all");
   const Made made;
   const auto& state = made.state();
-  if (!state.window || state.window->shared.window.shape().ranks == 1) GTEST_SKIP() << "no window";
+  const auto& node = made.node();
+  if (!node.window || node.window->shared.window.shape().ranks == 1) GTEST_SKIP() << "no window";
 
   ASSERT_EQ(state.device_path, DevicePath::ipc);
-  const auto& memory = state.device_slots->memory();
-  EXPECT_GE(memory.slot_bytes, state.smallest_device_slot);
+  const auto& memory = node.device_slots->memory();
+  EXPECT_GE(memory.slot_bytes, node.smallest_device_slot);
   EXPECT_FALSE(state.may_share_device_memory);
-  EXPECT_GT(state.smallest_device_slot, 0);
+  EXPECT_GT(node.smallest_device_slot, 0);
   for (const auto* section : memory.sections) EXPECT_NE(section, nullptr);
 }
 
@@ -96,14 +99,14 @@ TEST(DevicePath, without_a_window_blocks_take_another_way) {
   const Made made;
 
   EXPECT_EQ(made.state().device_path, DevicePath::stage);
-  EXPECT_EQ(made.state().device_slots, nullptr);
+  EXPECT_EQ(made.node().device_slots, nullptr);
 }
 
 TEST(DevicePath, what_one_rank_refuses_none_has) {
   if (test::world().size() == 1) GTEST_SKIP() << "needs 2 ranks";
   const test::Variable path("TESSERA_DEVICE_PATH", "ipc_all");
   auto user = test::duplicate_world();
-  const auto communicator = Communicator::duplicate_of(user);
+  const auto communicator = detail::communicator_on_nodes(user);
   auto* const known = detail::set_device_query([] { return -1; });
   if (communicator.rank() > 0) detail::set_device_query(known);
   std::string heard;
@@ -114,9 +117,10 @@ TEST(DevicePath, what_one_rank_refuses_none_has) {
   detail::set_device_query(known);
 
   const auto& state = communicator.state();
+  const auto& node = detail::nodes_of(communicator);
   EXPECT_EQ(state.device_path, DevicePath::stage);
-  EXPECT_EQ(state.device_slots, nullptr);
-  const auto* const expected = state.window ? "no slots in device memory for the" : "";
+  EXPECT_EQ(node.device_slots, nullptr);
+  const auto* const expected = node.window ? "no slots in device memory for the" : "";
   EXPECT_THAT(heard, testing::HasSubstr(expected));
   MPI_Comm_free(&user);
 }

@@ -16,6 +16,7 @@
 #include "comm/exchange.hpp"
 #include "comm/limit_scope.hpp"
 #include "groups.hpp"
+#include "node/nodes.hpp"
 
 namespace {
 
@@ -278,7 +279,7 @@ TEST(Exchange, cancels_receives_when_an_exception_passes) {
 class Fresh {
  public:
   ~Fresh() { MPI_Comm_free(&user_); }
-  Communicator communicator() const { return Communicator::duplicate_of(user_); }
+  Communicator communicator() const { return detail::communicator_on_nodes(user_); }
 
  private:
   MPI_Comm user_ = test::duplicate_world();

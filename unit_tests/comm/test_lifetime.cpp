@@ -14,6 +14,7 @@
 #include <tessera/mpi/detail/runtime.hpp>
 
 #include "comm/exchange.hpp"
+#include "node/nodes.hpp"
 
 namespace {
 
@@ -48,18 +49,18 @@ void open_and_forget(const Communicator& communicator, const char* program) {
 
 int main(int argc, char** argv) {
   check(!comm::is_usable(), "not usable before start");
-  check(throws<MpiError>([] { Communicator::duplicate_of(MPI_COMM_WORLD); }),
+  check(throws<MpiError>([] { detail::communicator_on_nodes(MPI_COMM_WORLD); }),
         "throws before start");
 
   const auto runtime = comm::start(argc, argv, MPI_THREAD_FUNNELED);
   check(runtime.initialised_mpi && comm::is_usable(), "start initialises MPI");
-  of_static_storage = Communicator::duplicate_of(MPI_COMM_WORLD);
-  const auto of_self = Communicator::duplicate_of(MPI_COMM_SELF);
+  of_static_storage = detail::communicator_on_nodes(MPI_COMM_WORLD);
+  const auto of_self = detail::communicator_on_nodes(MPI_COMM_SELF);
   MPI_Comm user = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &user);
-  const auto never_freed = Communicator::duplicate_of(user);
+  const auto never_freed = detail::communicator_on_nodes(user);
   const int rank = never_freed.rank();
-  const auto nested = Communicator::duplicate_of(never_freed.group({&rank, 1}));
+  const auto nested = detail::communicator_on_nodes(never_freed.group({&rank, 1}));
   open_and_forget(of_static_storage, argv[0]);
   comm::finish(runtime);
 
@@ -68,7 +69,7 @@ int main(int argc, char** argv) {
     check(communicator.is_freed(), "freed by MPI_Finalize");
     check(throws<MpiError>([&] { communicator.handle(); }), "use after MPI_Finalize throws");
   }
-  check(throws<MpiError>([] { Communicator::duplicate_of(MPI_COMM_WORLD); }),
+  check(throws<MpiError>([] { detail::communicator_on_nodes(MPI_COMM_WORLD); }),
         "throws after finish");
   check(throws<MpiError>([&] { comm::start(argc, argv, MPI_THREAD_SINGLE); }), "no second start");
   comm::finish(runtime);

@@ -9,11 +9,12 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/comm/detail/node_map.hpp>
 #include <tessera/error/error.hpp>
 
 #include "../support/variable.hpp"
 #include "groups.hpp"
+#include "node/node_map.hpp"
+#include "node/nodes.hpp"
 
 namespace {
 
@@ -48,17 +49,18 @@ TEST(NodeMap, of_no_ranks_has_no_nodes) {
 TEST(NodeMap, finds_ranks_that_share_memory) {
   const test::Variable variable("TESSERA_NODES", "");
   auto user = duplicate_world();
-  const auto communicator = Communicator::duplicate_of(user);
+  const auto communicator = detail::communicator_on_nodes(user);
 
-  EXPECT_EQ(communicator.node_map().nodes(), 1);
-  EXPECT_EQ(communicator.node_map().peers(0), (std::vector(all_ranks(communicator).ranks.begin(),
-                                                           all_ranks(communicator).ranks.end())));
+  EXPECT_EQ(detail::nodes_of(communicator).map.nodes(), 1);
+  EXPECT_EQ(
+      detail::nodes_of(communicator).map.peers(0),
+      (std::vector(all_ranks(communicator).ranks.begin(), all_ranks(communicator).ranks.end())));
   MPI_Comm_free(&user);
 }
 
 TEST(NodeMap, leaves_no_shared_memory_behind) {
   auto user = duplicate_world();
-  const auto communicator = Communicator::duplicate_of(user);
+  const auto communicator = detail::communicator_on_nodes(user);
   MPI_Comm_free(&user);
 
   const auto mine = "tessera-" + std::to_string(getpid()) + "-";
@@ -97,10 +99,10 @@ TEST(NodeMap, takes_the_variable_of_rank_0) {
   const test::Variable variable("TESSERA_NODES", rank == 0 ? "0,1,0,1,0,1,0,1" : "malformed");
   auto user = duplicate_world();
 
-  const auto communicator = Communicator::duplicate_of(user);
+  const auto communicator = detail::communicator_on_nodes(user);
 
   for (int r = 0; r < communicator.size(); ++r)
-    EXPECT_EQ(communicator.node_map().node[static_cast<std::size_t>(r)], r % 2);
+    EXPECT_EQ(detail::nodes_of(communicator).map.node[static_cast<std::size_t>(r)], r % 2);
   MPI_Comm_free(&user);
 }
 
@@ -111,11 +113,11 @@ TEST(NodeMap, of_a_sub_communicator_agrees_with_that_of_comm_world) {
   MPI_Comm user = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, 0, reversed, &user);
 
-  const auto communicator = Communicator::duplicate_of(user);
+  const auto communicator = detail::communicator_on_nodes(user);
 
   std::vector<int> labels;
   for (int r = 0; r < n; ++r) labels.push_back((n - 1 - r) / 2);
-  EXPECT_EQ(communicator.node_map().node, detail::node_map_of(labels).node);
+  EXPECT_EQ(detail::nodes_of(communicator).map.node, detail::node_map_of(labels).node);
   MPI_Comm_free(&user);
 }
 
@@ -123,10 +125,10 @@ TEST(NodeMap, throws_on_every_rank_for_a_malformed_variable_and_works_afterwards
   auto user = duplicate_world();
   {
     const test::Variable variable("TESSERA_NODES", world().rank() == 0 ? "0:1" : "each");
-    EXPECT_THROW(Communicator::duplicate_of(user), InvalidArgument);
+    EXPECT_THROW(detail::communicator_on_nodes(user), InvalidArgument);
   }
 
-  const auto communicator = Communicator::duplicate_of(user);
+  const auto communicator = detail::communicator_on_nodes(user);
 
   EXPECT_EQ(communicator.size(), world().size());
   MPI_Comm_free(&user);

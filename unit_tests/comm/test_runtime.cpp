@@ -8,6 +8,7 @@
 #include <tessera/mpi/detail/runtime.hpp>
 
 #include "groups.hpp"
+#include "node/nodes.hpp"
 
 namespace {
 
@@ -35,7 +36,7 @@ TEST(Runtime, rejects_an_mpi_of_a_lower_thread_level) {
 }
 
 TEST(Runtime, counts_ranks_of_the_node) {
-  EXPECT_EQ(comm::node_local_rank(), test::world().rank());
+  EXPECT_EQ(detail::node_local_rank(), test::world().rank());
 }
 
 }  // namespace

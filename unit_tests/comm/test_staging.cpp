@@ -14,6 +14,7 @@
 #include "comm/communicator_state.hpp"
 #include "comm/staging.hpp"
 #include "groups.hpp"
+#include "node/nodes.hpp"
 
 namespace {
 
@@ -81,7 +82,7 @@ TEST(Staging, the_variable_of_rank_0_decides) {
   for (const auto& [text, staging] : cases) {
     const test::Variable variable("TESSERA_GPU_AWARE_MPI", rank == 0 ? text : "malformed");
     auto user = test::duplicate_world();
-    const auto communicator = Communicator::duplicate_of(user);
+    const auto communicator = detail::communicator_on_nodes(user);
     EXPECT_EQ(communicator.state().staging, staging) << text;
     EXPECT_EQ(communicator.state().staging_source, "TESSERA_GPU_AWARE_MPI");
     MPI_Comm_free(&user);
@@ -92,7 +93,7 @@ TEST(Staging, another_value_is_an_error_on_every_rank) {
   const test::Variable variable("TESSERA_GPU_AWARE_MPI", "yes");
   auto user = test::duplicate_world();
   EXPECT_THAT(
-      test::message_of<InvalidArgument>([&] { Communicator::duplicate_of(user); }),
+      test::message_of<InvalidArgument>([&] { detail::communicator_on_nodes(user); }),
       testing::StartsWith("TESSERA_GPU_AWARE_MPI: expected 0, 1 or stage_all, got \"yes\""));
   MPI_Comm_free(&user);
 }

@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/comm/detail/window.hpp>
+#include "node/window.hpp"
 
 namespace {
 

@@ -18,9 +18,12 @@
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
 #include "comm/communicator_state.hpp"
+#include "node/nodes.hpp"
 
 namespace tessera::test {
 namespace {
+
+using detail::nodes_of;
 
 constexpr std::int64_t most_bytes_per_rank = 8 << 20;
 
@@ -67,19 +70,19 @@ std::string explained(const DeviceMesh& mesh) {
 
 TEST(Window, is_named_in_explanations) {
   const auto mesh = mesh_of({world_size()});
-  const auto& state = mesh.communicator().state();
-  const auto near = state.window ? state.node_map.peers(state.rank).size() - 1 : 0;
+  const auto& node = nodes_of(mesh.communicator());
+  const auto near = node.window ? node.map.peers(mesh.communicator().rank()).size() - 1 : 0;
 
   const auto text = explained(mesh);
 
-  const bool is_elsewhere = state.device_slots != nullptr;
+  const bool is_elsewhere = node.device_slots != nullptr;
   const auto* const way = is_elsewhere ? "the device slots" : "the window";
   EXPECT_NE(text.find(fmt::format(": {} peers through {}", near, way)), std::string::npos) << text;
 }
 
 TEST(Window, takes_little_memory_whatever_the_tensor) {
   const auto mesh = mesh_of({world_size()});
-  const auto& window = mesh.communicator().state().window;
+  const auto& window = nodes_of(mesh.communicator()).window;
   if (!window) GTEST_SKIP() << "needs 2 ranks on one node";
 
   EXPECT_LE(window->shared.window.shape().section_bytes(), most_bytes_per_rank);
@@ -98,10 +101,10 @@ TEST(Window, where_it_is_refused_messages_do_and_a_warning_is_logged) {
 
   const auto result = redistribute(iota<Matrix>(mesh, {Shard(0)}, {200, 300}), {Shard(1)});
 
-  EXPECT_FALSE(mesh.communicator().state().window);
+  EXPECT_FALSE(nodes_of(mesh.communicator()).window);
   EXPECT_TRUE(is_iota(result));
   EXPECT_NE(explained(mesh).find(": 0 peers through the window"), std::string::npos);
-  if (mesh.communicator().node_map().nodes() == mesh.size()) return;
+  if (nodes_of(mesh.communicator()).map.nodes() == mesh.size()) return;
   EXPECT_THAT(warnings, testing::Contains(testing::HasSubstr("no window for the")));
 }
 

@@ -12,8 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/comm/detail/window.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
+
+#include "node/window.hpp"
 
 namespace tessera::test {
 

@@ -7,15 +7,15 @@
 namespace {
 
 using tessera::Execution;
-using tessera::detail::cores_per_rank;
 using tessera::detail::is_for_threads;
 using tessera::detail::serial_bytes;
+using tessera::detail::set_cores_per_rank;
 
 /// As if this machine had so many cores for each rank, as long as it lives.
 class WithCores {
  public:
-  explicit WithCores(int cores) : before_(cores_per_rank.exchange(cores)) {}
-  ~WithCores() { cores_per_rank = before_; }
+  explicit WithCores(int cores) : before_(set_cores_per_rank(cores)) {}
+  ~WithCores() { set_cores_per_rank(before_); }
   WithCores(const WithCores&) = delete;
   WithCores& operator=(const WithCores&) = delete;
 

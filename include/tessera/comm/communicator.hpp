@@ -11,19 +11,6 @@
 
 namespace tessera {
 
-/// Which ranks of a communicator share a node: node[rank] counts nodes from 0 in order of their
-/// first rank.
-struct NodeMap {
-  std::vector<int> node;
-
-  /// Number of nodes.
-  int nodes() const;
-  /// Ranks on the node of `rank`, ascending.
-  std::vector<int> peers(int rank) const;
-  /// Position of `rank` among them.
-  int position(int rank) const;
-};
-
 /// The library's private duplicate of a user's communicator: all that the library sends goes
 /// through it, and nothing else does.
 ///
@@ -40,13 +27,9 @@ class Communicator {
 
   /// Duplicates `user` at its first use, later gives the same duplicate again.
   ///
-  /// Collective over `user`. Its ranks find out here who shares a node: those with one boot id that
-  /// can open the same POSIX shared memory. The environment variable TESSERA_NODES (that of rank 0)
-  /// overrides it: a node number for every rank of MPI_COMM_WORLD, such as 0,0,0,1 (more than there
-  /// are ranks are ignored), or `each`: every rank is a node of its own.
-  ///
-  /// Errors: InvalidArgument for MPI_COMM_NULL, an inter-communicator, or a TESSERA_NODES that is
-  /// malformed or too short (on every rank); MpiError before MPI_Init or after MPI_Finalize.
+  /// Collective over `user`. Errors: InvalidArgument for MPI_COMM_NULL, an inter-communicator, or
+  /// an environment variable of the library with a wrong value (on every rank); MpiError before
+  /// MPI_Init or after MPI_Finalize.
   static Communicator duplicate_of(MPI_Comm user);
 
   bool is_null() const { return state_ == nullptr; }
@@ -54,7 +37,6 @@ class Communicator {
   bool is_freed() const;
   int rank() const;
   int size() const;
-  const NodeMap& node_map() const;
 
   /// This machine runs more of these ranks than they may use cores: waits yield at once instead of
   /// spinning.

@@ -11,8 +11,6 @@
 #include <span>
 #include <vector>
 
-#include <tessera/comm/detail/store_choice.hpp>
-#include <tessera/comm/detail/window.hpp>
 #include <tessera/redistribute/detail/cut.hpp>
 #include <tessera/redistribute/detail/order.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
@@ -24,6 +22,8 @@
 
 #include "comm/exchange.hpp"
 #include "comm/staging.hpp"
+#include "node/store_choice.hpp"
+#include "node/window.hpp"
 
 namespace tessera::detail {
 

@@ -9,12 +9,12 @@
 
 #include <tessera/agreement/detail/wait.hpp>
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/detail/device_slots.hpp>
-#include <tessera/comm/detail/node_window.hpp>
 #include <tessera/comm/progress.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
 
 #include "comm/exchange.hpp"
+#include "node/device_slots.hpp"
+#include "node/node_window.hpp"
 
 namespace tessera::detail {
 

@@ -4,8 +4,9 @@
 
 #include <cstdint>
 
-#include <tessera/comm/detail/store_choice.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
+
+#include "node/store_choice.hpp"
 
 namespace tessera::detail {
 

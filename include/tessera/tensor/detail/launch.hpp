@@ -37,7 +37,7 @@ inline void finish_host(const Execution& execution) {
 inline bool is_for_threads(const Execution& execution, std::int64_t bytes) {
   if (bytes < serial_bytes) return false;
   const int threads = execution.instance<MemorySpace::host>().concurrency();
-  return threads > 1 && threads <= cores_per_rank;
+  return threads > 1 && threads <= cores_per_rank();
 }
 
 /// functor(i) for all i in [0, items), or functor(0, items) where it takes a range and no threads

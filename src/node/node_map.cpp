@@ -9,12 +9,13 @@
 #include <fmt/format.h>
 
 #include <tessera/comm/detail/cores.hpp>
-#include <tessera/comm/detail/node_map.hpp>
 #include <tessera/error/error.hpp>
 
 #include "comm/communicator_state.hpp"
 #include "comm/environment.hpp"
 #include "mpi/check.hpp"
+#include "node/node_map.hpp"
+#include "node/nodes.hpp"
 
 namespace tessera {
 namespace {
@@ -102,13 +103,14 @@ NodeMap parse_node_map(std::string_view text, std::span<const int> world_ranks, 
 
 void learn_nodes(const Communicator& communicator) {
   auto& state = communicator.state();
+  auto& node = *state.node;
   const auto group = all_ranks(communicator);
   const auto hardware = probe_shared_hardware(group);
   state.control->is_oversubscribed = hardware.ranks > hardware.cores;
-  cores_per_rank = std::min(cores_per_rank.load(), std::max(1, hardware.cores / hardware.ranks));
-  state.machine_rank = hardware.node_map.position(state.rank);
+  note_cores_per_rank(std::max(1, hardware.cores / hardware.ranks));
+  node.machine_rank = hardware.node_map.position(state.rank);
   const auto text = variable_of_first(group, "TESSERA_NODES");
-  state.node_map = text.empty() ? hardware.node_map : overridden_node_map(group, text);
+  node.map = text.empty() ? hardware.node_map : overridden_node_map(group, text);
 }
 
 }  // namespace detail

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <tessera/comm/detail/store_choice.hpp>
+#include "node/store_choice.hpp"
 
 namespace tessera::detail {
 

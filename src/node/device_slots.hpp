@@ -8,18 +8,11 @@
 #include <vector>
 
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/detail/window.hpp>
 
 #include "device/device_memory.hpp"
+#include "node/window.hpp"
 
 namespace tessera::detail {
-
-/// How device memory gets from one rank of a node to another one.
-enum class DevicePath : std::uint8_t {
-  stage,  ///< through host memory: that of the window, or pinned memory and messages
-  mpi,    ///< in messages that MPI takes from device memory and puts there
-  ipc,    ///< through slots in device memory, which the ranks of a node have mapped
-};
 
 /// Device memory of all ranks of a node, as this one has mapped it: one section per rank, with the
 /// slots of a window.
@@ -63,16 +56,6 @@ class DeviceSlots {
   std::vector<DeviceMemory> others_;
   std::string error_;
 };
-
-/// What TESSERA_DEVICE_PATH says.
-struct WantedPath {
-  bool is_auto = true;
-  DevicePath path = DevicePath::stage;
-  bool is_for_all_memory = false;  ///< as if all of it were a device's: to test the way without one
-};
-
-/// Errors: InvalidArgument.
-WantedPath parse_device_path(const std::string& text);
 
 /// When the first mesh of a communicator is made, where device memory may take the way of slots:
 /// makes those of each node, tries them, and fills in that way. Where one rank has not chosen its

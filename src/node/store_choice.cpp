@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include <tessera/comm/detail/store_choice.hpp>
+#include "node/store_choice.hpp"
 
 namespace tessera::detail {
 

@@ -1,13 +1,30 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For mesh: which ranks share a node.
 #pragma once
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <tessera/comm/collectives.hpp>
 
-namespace tessera::detail {
+namespace tessera {
+
+/// Which ranks of a communicator share a node: node[rank] counts nodes from 0 in order of their
+/// first rank.
+struct NodeMap {
+  std::vector<int> node;
+
+  /// Number of nodes.
+  int nodes() const;
+  /// Ranks on the node of `rank`, ascending.
+  std::vector<int> peers(int rank) const;
+  /// Position of `rank` among them.
+  int position(int rank) const;
+};
+
+namespace detail {
 
 /// Numbers nodes from 0 in order of their first rank; ranks with one label are on one node.
 NodeMap node_map_of(std::span<const int> labels);
@@ -28,4 +45,8 @@ struct SharedHardware {
 /// Collective over the group. Leaves nothing in shared memory.
 SharedHardware probe_shared_hardware(const Group& group);
 
-}  // namespace tessera::detail
+/// Fills in the node map and whether the node is oversubscribed. Collective over the duplicate.
+void learn_nodes(const Communicator& communicator);
+
+}  // namespace detail
+}  // namespace tessera

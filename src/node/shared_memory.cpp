@@ -11,7 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <tessera/comm/detail/shared_memory.hpp>
+#include "node/shared_memory.hpp"
 
 namespace tessera::detail {
 

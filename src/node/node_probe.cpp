@@ -13,8 +13,8 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <tessera/comm/detail/node_map.hpp>
-#include <tessera/comm/detail/shared_memory.hpp>
+#include "node/node_map.hpp"
+#include "node/shared_memory.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -7,12 +7,13 @@
 #include <fmt/format.h>
 
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/detail/node_window.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 
 #include "comm/communicator_state.hpp"
 #include "comm/environment.hpp"
+#include "node/node_window.hpp"
+#include "node/nodes.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -59,19 +60,20 @@ std::vector<std::int64_t> least_of_nodes(const NodeMap& map, const std::vector<s
 }  // namespace
 
 void make_window(const Communicator& communicator) {
-  auto& state = communicator.state();
+  const auto& state = communicator.state();
+  auto& node = *state.node;
   const auto group = all_ranks(communicator);
   constexpr auto variable = "TESSERA_WINDOW";
   const auto text = variable_of_first(group, variable);
   const auto wanted_bytes =
       text.empty() ? default_section_bytes(state) : parse_bytes(variable, text);
-  if (wanted_bytes == 0 || state.node_map.nodes() == state.size) return;
+  if (wanted_bytes == 0 || node.map.nodes() == state.size) return;
 
   const auto node_of = [&](int rank) {
-    return static_cast<std::size_t>(state.node_map.node[static_cast<std::size_t>(rank)]);
+    return static_cast<std::size_t>(node.map.node[static_cast<std::size_t>(rank)]);
   };
-  const auto node_ranks = state.node_map.peers(state.rank);
-  const int position = state.node_map.position(state.rank);
+  const auto node_ranks = node.map.peers(state.rank);
+  const int position = node.map.position(state.rank);
   const int ranks = static_cast<int>(node_ranks.size());
   SharedMemory made;
   Offer offer;
@@ -102,15 +104,15 @@ void make_window(const Communicator& communicator) {
           node_ranks.size(), wanted_bytes,
           memory.error().empty() ? "too few bytes" : memory.error());
     });
-  const auto slot_of_node = least_of_nodes(state.node_map, slots);
+  const auto slot_of_node = least_of_nodes(node.map, slots);
   for (const auto slot : slot_of_node)
-    if (slot > 0 && (state.smallest_slot == 0 || slot < state.smallest_slot))
-      state.smallest_slot = slot;
+    if (slot > 0 && (node.smallest_slot == 0 || slot < node.smallest_slot))
+      node.smallest_slot = slot;
   if (slot_of_node[node_of(state.rank)] == 0) return;
-  state.window = std::make_shared<MappedWindow>(std::move(memory), shape, position);
-  state.lanes.assign(static_cast<std::size_t>(state.size), -1);
+  node.window = std::make_shared<MappedWindow>(std::move(memory), shape, position);
+  node.lanes.assign(static_cast<std::size_t>(state.size), -1);
   for (std::size_t p = 0; p < node_ranks.size(); ++p)
-    state.lanes[static_cast<std::size_t>(node_ranks[p])] = static_cast<int>(p);
+    node.lanes[static_cast<std::size_t>(node_ranks[p])] = static_cast<int>(p);
 }
 
 }  // namespace tessera::detail

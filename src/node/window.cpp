@@ -4,9 +4,9 @@
 #include <utility>
 
 #include <tessera/agreement/detail/backoff.hpp>
-#include <tessera/comm/detail/window.hpp>
 
 #include "mpi/clock.hpp"
+#include "node/window.hpp"
 
 namespace tessera::detail {
 namespace {

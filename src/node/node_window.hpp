@@ -6,8 +6,9 @@
 #include <utility>
 
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/detail/shared_memory.hpp>
-#include <tessera/comm/detail/window.hpp>
+
+#include "node/shared_memory.hpp"
+#include "node/window.hpp"
 
 namespace tessera::detail {
 

@@ -7,12 +7,13 @@
 #include <fmt/format.h>
 
 #include <tessera/comm/collectives.hpp>
-#include <tessera/comm/detail/device_slots.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 
 #include "comm/communicator_state.hpp"
 #include "device/chosen_device.hpp"
+#include "node/device_slots.hpp"
+#include "node/nodes.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -51,7 +52,7 @@ std::shared_ptr<DeviceSlots> made_slots(const CommunicatorState& state, int rank
   const auto slot_bytes = DeviceSlots::slot_bytes(ranks);
   if (device < 0)
     error = "Kokkos was not initialised before the first mesh";
-  else if (!state.window)
+  else if (!state.node->window)
     error = "this node has no window";
   else if (slot_bytes == 0)
     error = fmt::format("no room for the {} ranks of this node", ranks);
@@ -125,34 +126,24 @@ void DeviceSlots::open(int position, const DeviceHandle& handle) {
     fail("what another process has written there is not to be seen");
 }
 
-WantedPath parse_device_path(const std::string& text) {
-  if (text.empty() || text == "auto") return {};
-  if (text == "stage") return {false, DevicePath::stage};
-  if (text == "mpi") return {false, DevicePath::mpi};
-  if (text == "mpi_all") return {false, DevicePath::mpi, true};
-  if (text == "ipc") return {false, DevicePath::ipc};
-  require(text == "ipc_all", [&] {
-    return fmt::format("TESSERA_DEVICE_PATH: expected auto, mpi, ipc or stage, got \"{}\"", text);
-  });
-  return {false, DevicePath::ipc, true};
-}
-
 /// So that kernels pack into the window and unpack from it. This rank's own matter.
 static void pin_window(const CommunicatorState& state) {
   const int device = device_of(state);
-  if (device < 0 || !state.window || std::exchange(state.window->was_tried, true)) return;
-  state.window->pinned = pin_host_memory(device, state.window->memory.data(),
-                                         state.window->shared.window.shape().bytes());
+  const auto& window = state.node->window;
+  if (device < 0 || !window || std::exchange(window->was_tried, true)) return;
+  window->pinned =
+      pin_host_memory(device, window->memory.data(), window->shared.window.shape().bytes());
 }
 
 void learn_device_path(const Communicator& communicator) {
   auto& state = communicator.state();
+  auto& node = nodes_of(communicator);
   pin_window(state);
   if (!state.may_share_device_memory) return;
   const auto group = all_ranks(communicator);
-  const auto neighbours = state.node_map.peers(state.rank);
+  const auto neighbours = node.map.peers(state.rank);
   const int ranks = static_cast<int>(neighbours.size());
-  const int position = state.node_map.position(state.rank);
+  const int position = node.map.position(state.rank);
   std::string error;
   std::shared_ptr<DeviceSlots> slots;
   if (ranks > 1) slots = made_slots(state, ranks, position, error);
@@ -178,8 +169,8 @@ void learn_device_path(const Communicator& communicator) {
   const auto refusing = std::ranges::find(are_fine, 0);
   if (refusing == are_fine.end() && smallest > 0) {
     state.device_path = DevicePath::ipc;
-    state.smallest_device_slot = smallest;
-    state.device_slots = std::move(slots);
+    node.smallest_device_slot = smallest;
+    node.device_slots = std::move(slots);
     return;
   }
   if (ranks == 1) return;

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/description.hpp>
-
 #include "comm/communicator_state.hpp"
 #include "mpi/check.hpp"
+#include "node/description.hpp"
+#include "node/nodes.hpp"
 
 namespace tessera::detail {
 
@@ -41,9 +41,9 @@ const char* thread_level() {
   }
 }
 
-std::string window_of(const CommunicatorState& state) {
-  if (!state.window) return "no window";
-  const auto& shape = state.window->shared.window.shape();
+std::string window_of(const NodeState& node) {
+  if (!node.window) return "no window";
+  const auto& shape = node.window->shared.window.shape();
   return fmt::format("window of {} KiB per rank, chunks of at most {} KiB",
                      shape.section_bytes() >> 10, shape.slot_bytes >> 10);
 }
@@ -64,9 +64,9 @@ std::string way_on_node(const CommunicatorState& state) {
   constexpr auto line = "  device memory on a node: {}\n";
   if (state.device_path == DevicePath::mpi) return fmt::format(line, "in messages");
   if (state.device_path == DevicePath::stage) return "";
-  return fmt::format(line,
-                     fmt::format("through slots of {} KiB ({})", state.smallest_device_slot >> 10,
-                                 way_to_share_device_memory()));
+  return fmt::format(
+      line, fmt::format("through slots of {} KiB ({})", state.node->smallest_device_slot >> 10,
+                        way_to_share_device_memory()));
 }
 
 const char* name_of(Agreement level) {
@@ -84,6 +84,7 @@ const char* name_of(Agreement level) {
 
 std::string description(const Communicator& communicator) {
   const auto& state = communicator.state();
+  const auto& node = nodes_of(communicator);
   const auto& options = state.control->options;
   return fmt::format(
       "  MPI: {}, thread level {}\n"
@@ -91,8 +92,8 @@ std::string description(const Communicator& communicator) {
       "  messages: {} ({})\n"
       "{}"
       "  agreement: {}, timeout {} s, patience {} s\n",
-      mpi_library(), thread_level(), state.node_map.nodes(), state.size,
-      state.node_map.peers(state.rank).size(), window_of(state),
+      mpi_library(), thread_level(), node.map.nodes(), state.size,
+      node.map.peers(state.rank).size(), window_of(node),
       state.control->is_oversubscribed ? "; more ranks than cores" : "",
       way_of_device_memory(state.staging), state.staging_source, way_on_node(state),
       name_of(options.level), options.timeout, options.patience);

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+// For mesh, tensor, engine and redistribute: what is attached to a communicator about the nodes that its ranks run on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <tessera/comm/communicator.hpp>
+
+#include "node/device_slots.hpp"
+#include "node/node_map.hpp"
+#include "node/node_window.hpp"
+
+namespace tessera::detail {
+
+/// The nodes of a communicator, and the memory that the ranks of this one share.
+struct NodeState {
+  NodeMap map;
+  int machine_rank = 0;  ///< number of lower ranks on this machine, whatever TESSERA_NODES says
+  std::shared_ptr<MappedWindow> window;  ///< of this node; null where there is none
+  std::vector<int> lanes;  ///< by rank: its position in the window, -1 on other nodes; or empty
+  std::int64_t smallest_slot = 0;  ///< bytes, of the windows of all nodes; 0 if there is none
+  std::shared_ptr<DeviceSlots> device_slots;  ///< of this node; null where there are none
+  std::int64_t smallest_device_slot = 0;      ///< bytes, of all nodes; 0 if there is none
+};
+
+/// Returns the library's duplicate of `user` (see Communicator::duplicate_of) after its ranks have
+/// found out who shares a node, and have made the window of each node.
+///
+/// Collective over `user` at the first call, local afterwards. Ranks share a node that have one boot
+/// id and can open the same POSIX shared memory. The environment variable TESSERA_NODES (that of
+/// rank 0) overrides it: a node number for every rank of MPI_COMM_WORLD, such as 0,0,0,1 (more than
+/// there are ranks are ignored), or `each`: every rank is a node of its own.
+///
+/// Errors: those of Communicator::duplicate_of; InvalidArgument for a TESSERA_NODES that is
+/// malformed or too short (on every rank).
+Communicator communicator_on_nodes(MPI_Comm user);
+
+/// Returns what communicator_on_nodes() has attached to this communicator.
+NodeState& nodes_of(const Communicator& communicator);
+
+/// Returns the rank of this process among those of MPI_COMM_WORLD that it shares memory with, from
+/// 0, whatever TESSERA_NODES says. Collective over MPI_COMM_WORLD.
+int node_local_rank();
+
+}  // namespace tessera::detail
