@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/comm/file.hpp>
+#include <tessera/file/file.hpp>
 
 #include "../support/errors.hpp"
 #include "comm/agree_on_error.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <tessera/comm/detail/file_blocks.hpp>
+#include "file/file_blocks.hpp"
 
 namespace {
 

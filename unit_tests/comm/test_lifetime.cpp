@@ -9,8 +9,8 @@
 #include <mpi.h>
 
 #include <tessera/comm/communicator.hpp>
-#include <tessera/comm/file.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/file/file.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 
 #include "comm/exchange.hpp"

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include <tessera/comm/file.hpp>
 #include <tessera/extents/element_type.hpp>
 #include <tessera/extents/extents.hpp>
+#include <tessera/file/file.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 
 namespace tessera {

@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-#include <tessera/comm/file.hpp>
+#include <tessera/file/file.hpp>
 
 namespace tessera::detail {
 

@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include <tessera/comm/detail/file_blocks.hpp>
 #include <tessera/comm/progress.hpp>
 #include <tessera/error/error.hpp>
 
 #include "comm/communicator_state.hpp"
+#include "file/file_blocks.hpp"
 #include "mpi/check.hpp"
 #include "mpi/clock.hpp"
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <tessera/comm/detail/file_blocks.hpp>
-
+#include "file/file_blocks.hpp"
 #include "mpi/check.hpp"
 
 namespace tessera::detail {

@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "mpi/message_limit.hpp"
-#include <tessera/comm/file.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/file/file.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 
 #include "mpi/check.hpp"
+#include "mpi/message_limit.hpp"
 
 namespace tessera {
 namespace {
