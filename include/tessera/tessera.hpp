@@ -14,8 +14,8 @@
 #include <tessera/error/log.hpp>
 #include <tessera/io/npy.hpp>
 #include <tessera/local_map/local_map.hpp>
+#include <tessera/mesh/by_dim.hpp>
 #include <tessera/mesh/device_mesh.hpp>
-#include <tessera/placement/by_dim.hpp>
 #include <tessera/placement/placements.hpp>
 #include <tessera/redistribute/calibrate.hpp>
 #include <tessera/redistribute/collectives.hpp>

@@ -3,7 +3,8 @@
 #include <string>
 
 #include <tessera/error/error.hpp>
-#include <tessera/placement/can_reduce.hpp>
+
+#include "placement/can_reduce.hpp"
 
 namespace tessera {
 

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
-#include <tessera/placement/can_reduce.hpp>
 #include <tessera/redistribute/detail/elementwise.hpp>
 #include <tessera/redistribute/detail/number_types.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
+
+#include "placement/can_reduce.hpp"
 
 namespace tessera::detail {
 namespace {

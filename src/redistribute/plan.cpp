@@ -7,7 +7,6 @@
 
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
-#include <tessera/placement/can_reduce.hpp>
 #include <tessera/redistribute/detail/cells.hpp>
 #include <tessera/redistribute/detail/hop_load.hpp>
 #include <tessera/redistribute/detail/order.hpp>
@@ -15,6 +14,8 @@
 #include <tessera/redistribute/detail/planner.hpp>
 #include <tessera/redistribute/detail/specs.hpp>
 #include <tessera/redistribute/plan.hpp>
+
+#include "placement/can_reduce.hpp"
 
 namespace tessera {
 

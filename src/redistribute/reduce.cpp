@@ -6,12 +6,13 @@
 #include <vector>
 
 #include <tessera/error/error.hpp>
-#include <tessera/placement/can_reduce.hpp>
 #include <tessera/redistribute/detail/copy_loop.hpp>
 #include <tessera/redistribute/detail/device_reduce.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
 #include <tessera/redistribute/detail/reduction.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+
+#include "placement/can_reduce.hpp"
 
 namespace tessera::detail {
 namespace {

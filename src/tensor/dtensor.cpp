@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <tessera/placement/can_reduce.hpp>
 #include <tessera/tensor/dtensor.hpp>
+
+#include "placement/can_reduce.hpp"
 
 namespace tessera::detail {
 

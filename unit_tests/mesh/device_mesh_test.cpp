@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <mpi.h>
 
+#include <tessera/mesh/by_dim.hpp>
 #include <tessera/mesh/device_mesh.hpp>
-#include <tessera/placement/by_dim.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/meshes.hpp"

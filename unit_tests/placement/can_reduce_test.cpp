@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <tessera/placement/can_reduce.hpp>
+#include "placement/can_reduce.hpp"
 
 namespace tessera {
 namespace {

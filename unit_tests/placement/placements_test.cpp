@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-#include <tessera/placement/by_dim.hpp>
+#include <tessera/mesh/by_dim.hpp>
 #include <tessera/placement/placements.hpp>
 #include <tessera/sharding/spec.hpp>
 

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/error/error.hpp>
-#include <tessera/placement/by_dim.hpp>
+#include <tessera/mesh/by_dim.hpp>
 #include <tessera/redistribute/plan.hpp>
 
 #include "../support/instrumented.hpp"

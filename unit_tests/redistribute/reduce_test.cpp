@@ -11,11 +11,11 @@
 #include <gtest/gtest.h>
 
 #include <tessera/error/error.hpp>
-#include <tessera/placement/can_reduce.hpp>
 #include <tessera/redistribute/detail/device_reduce.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
 
 #include "../support/test_array.hpp"
+#include "placement/can_reduce.hpp"
 
 namespace tessera {
 namespace {

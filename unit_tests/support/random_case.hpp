@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include <tessera/placement/can_reduce.hpp>
 #include <tessera/redistribute/options.hpp>
 #include <tessera/sharding/spec.hpp>
 #include <tessera/tensor/array_ref.hpp>
 
 #include "generator.hpp"
+#include "placement/can_reduce.hpp"
 
 namespace tessera::test {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <tessera/error/error.hpp>
-#include <tessera/placement/by_dim.hpp>
+#include <tessera/mesh/by_dim.hpp>
 
 namespace tessera {
 
