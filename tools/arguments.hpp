@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
 
 namespace tessera::tools {
 

@@ -4,9 +4,10 @@
 #include <array>
 
 #include <tessera/debug/detail/rank_loads.hpp>
-#include <tessera/redistribute/detail/cells.hpp>
-#include <tessera/redistribute/detail/node_grid.hpp>
-#include <tessera/redistribute/detail/planner.hpp>
+
+#include "plan/cells.hpp"
+#include "plan/node_grid.hpp"
+#include "plan/planner.hpp"
 
 namespace tessera::detail {
 namespace {

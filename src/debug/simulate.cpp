@@ -12,8 +12,9 @@
 #include <tessera/debug/detail/transfers.hpp>
 #include <tessera/debug/simulate.hpp>
 #include <tessera/error/error.hpp>
-#include <tessera/redistribute/detail/cells.hpp>
-#include <tessera/redistribute/detail/mesh_pair.hpp>
+
+#include "plan/cells.hpp"
+#include "plan/mesh_pair.hpp"
 
 namespace tessera {
 namespace {

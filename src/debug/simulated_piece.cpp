@@ -4,7 +4,8 @@
 
 #include <tessera/debug/detail/simulated_piece.hpp>
 #include <tessera/debug/detail/simulated_terms.hpp>
-#include <tessera/redistribute/detail/cells.hpp>
+
+#include "plan/cells.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -5,7 +5,8 @@
 
 #include <tessera/debug/detail/simulated_terms.hpp>
 #include <tessera/extents/hash.hpp>
-#include <tessera/redistribute/detail/cells.hpp>
+
+#include "plan/cells.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -9,11 +9,11 @@
 
 #include <tessera/comm/detail/keep_for_messages.hpp>
 #include <tessera/redistribute/calibrate.hpp>
-#include <tessera/redistribute/detail/node_grid.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 
 #include "comm/exchange.hpp"
 #include "mpi/clock.hpp"
+#include "plan/node_grid.hpp"
 
 namespace tessera {
 namespace {

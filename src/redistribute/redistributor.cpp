@@ -11,7 +11,6 @@
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/extents/hash.hpp>
-#include <tessera/redistribute/detail/mesh_pair.hpp>
 #include <tessera/redistribute/detail/recycler.hpp>
 #include <tessera/redistribute/detail/run.hpp>
 #include <tessera/redistribute/detail/short_exchange.hpp>
@@ -22,6 +21,7 @@
 
 #include "comm/communicator_state.hpp"
 #include "node/nodes.hpp"
+#include "plan/mesh_pair.hpp"
 
 namespace tessera {
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/redistribute/detail/cut.hpp>
+#include "plan/cut.hpp"
 
 namespace {
 

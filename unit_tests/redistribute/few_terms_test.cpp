@@ -4,7 +4,7 @@
 // Reductions with so little memory that their terms are received a few at a time.
 #include <gtest/gtest.h>
 
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 
 #include "../support/meshes.hpp"

@@ -10,14 +10,14 @@
 #include <gtest/gtest.h>
 
 #include <tessera/placement/placements.hpp>
-#include <tessera/redistribute/detail/partial_tree.hpp>
+#include <tessera/plan/plan.hpp>
 #include <tessera/redistribute/detail/reduction.hpp>
-#include <tessera/redistribute/plan.hpp>
 
 #include "../support/generator.hpp"
 #include "../support/random_case.hpp"
 #include "../support/simulate.hpp"
 #include "../support/test_array.hpp"
+#include "plan/partial_tree.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include <tessera/error/error.hpp>
 #include <tessera/mesh/by_dim.hpp>
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
 
 #include "../support/instrumented.hpp"
 #include "../support/plans.hpp"

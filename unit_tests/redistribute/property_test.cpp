@@ -9,13 +9,13 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/redistribute/detail/mesh_pair.hpp>
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
 
 #include "../support/generator.hpp"
 #include "../support/oracle.hpp"
 #include "../support/plans.hpp"
 #include "../support/simulate.hpp"
+#include "plan/mesh_pair.hpp"
 
 namespace {
 

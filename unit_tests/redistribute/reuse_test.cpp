@@ -4,10 +4,10 @@
 // Memory and fences of repeated executions, as Kokkos' tools interface sees them.
 #include <gmock/gmock.h>
 
+#include <tessera/plan/plan.hpp>
 #include <tessera/redistribute/calibrate.hpp>
 #include <tessera/redistribute/detail/run.hpp>
 #include <tessera/redistribute/detail/short_exchange.hpp>
-#include <tessera/redistribute/plan.hpp>
 #include <tessera/redistribute/redistribute.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/factories.hpp>

@@ -16,8 +16,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/redistribute/detail/hop_load.hpp>
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
+
+#include "plan/hop_load.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <ostream>
 
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
 
 #include "traffic.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
 
 namespace tessera::test {
 

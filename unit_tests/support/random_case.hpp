@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/redistribute/options.hpp>
+#include <tessera/plan/options.hpp>
 #include <tessera/sharding/spec.hpp>
 #include <tessera/tensor/array_ref.hpp>
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include <tessera/debug/sharding_svg.hpp>
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
 
 namespace tessera {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
 
 namespace tessera {
 

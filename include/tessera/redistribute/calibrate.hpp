@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tessera/mesh/device_mesh.hpp>
-#include <tessera/redistribute/options.hpp>
+#include <tessera/plan/options.hpp>
 
 namespace tessera {
 

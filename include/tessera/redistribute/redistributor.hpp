@@ -7,7 +7,7 @@
 
 #include <tessera/comm/detail/keep_for_messages.hpp>
 #include <tessera/mesh/device_mesh.hpp>
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/view_traits.hpp>
 

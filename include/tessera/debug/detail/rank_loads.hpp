@@ -6,8 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include <tessera/redistribute/detail/mesh_pair.hpp>
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
+
+#include "plan/mesh_pair.hpp"
 
 namespace tessera::detail {
 

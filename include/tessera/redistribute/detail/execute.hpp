@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include <tessera/plan/plan.hpp>
 #include <tessera/redistribute/detail/scratch.hpp>
-#include <tessera/redistribute/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>
 
 namespace tessera::detail {

@@ -11,19 +11,19 @@
 #include <span>
 #include <vector>
 
-#include <tessera/redistribute/detail/cut.hpp>
-#include <tessera/redistribute/detail/order.hpp>
+#include <tessera/plan/plan.hpp>
 #include <tessera/redistribute/detail/pack.hpp>
-#include <tessera/redistribute/detail/partial_tree.hpp>
 #include <tessera/redistribute/detail/planes.hpp>
 #include <tessera/redistribute/detail/timed_write.hpp>
-#include <tessera/redistribute/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>
 
 #include "comm/exchange.hpp"
 #include "comm/staging.hpp"
 #include "node/store_choice.hpp"
 #include "node/window.hpp"
+#include "plan/cut.hpp"
+#include "plan/order.hpp"
+#include "plan/partial_tree.hpp"
 
 namespace tessera::detail {
 

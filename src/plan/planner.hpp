@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <tessera/redistribute/detail/plan_data.hpp>
+#include "plan/plan_data.hpp"
 
 namespace tessera::detail {
 

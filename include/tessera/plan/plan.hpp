@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <tessera/extents/element_type.hpp>
-#include <tessera/redistribute/detail/hop.hpp>
-#include <tessera/redistribute/options.hpp>
+#include <tessera/plan/detail/hop.hpp>
+#include <tessera/plan/options.hpp>
 #include <tessera/sharding/spec.hpp>
 
 namespace tessera {

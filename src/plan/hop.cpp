@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <tessera/redistribute/detail/cells.hpp>
-#include <tessera/redistribute/detail/hop.hpp>
-#include <tessera/redistribute/detail/specs.hpp>
+#include <tessera/plan/detail/hop.hpp>
+
+#include "plan/cells.hpp"
+#include "plan/specs.hpp"
 
 namespace tessera::detail {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <tessera/redistribute/detail/cut.hpp>
+#include "plan/cut.hpp"
 
 namespace tessera::detail {
 

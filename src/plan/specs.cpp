@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <tessera/redistribute/detail/cells.hpp>
-#include <tessera/redistribute/detail/specs.hpp>
+#include "plan/cells.hpp"
+#include "plan/specs.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -6,9 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include <tessera/redistribute/detail/mesh_pair.hpp>
-#include <tessera/redistribute/detail/node_grid.hpp>
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
+
+#include "plan/mesh_pair.hpp"
+#include "plan/node_grid.hpp"
 
 namespace tessera {
 namespace detail {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <tessera/redistribute/detail/hop.hpp>
+#include <tessera/plan/detail/hop.hpp>
 #include <tessera/sharding/spec.hpp>
 
 namespace tessera::detail {

@@ -5,9 +5,10 @@
 #include <span>
 
 #include <tessera/extents/element_type.hpp>
-#include <tessera/redistribute/detail/hop.hpp>
-#include <tessera/redistribute/detail/node_grid.hpp>
-#include <tessera/redistribute/options.hpp>
+#include <tessera/plan/detail/hop.hpp>
+#include <tessera/plan/options.hpp>
+
+#include "plan/node_grid.hpp"
 
 namespace tessera::detail {
 

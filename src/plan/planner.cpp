@@ -5,10 +5,10 @@
 #include <optional>
 #include <span>
 
-#include <tessera/redistribute/detail/cells.hpp>
-#include <tessera/redistribute/detail/hop_load.hpp>
-#include <tessera/redistribute/detail/planner.hpp>
-#include <tessera/redistribute/detail/specs.hpp>
+#include "plan/cells.hpp"
+#include "plan/hop_load.hpp"
+#include "plan/planner.hpp"
+#include "plan/specs.hpp"
 
 namespace tessera::detail {
 

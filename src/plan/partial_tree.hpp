@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include <tessera/redistribute/detail/order.hpp>
+#include "plan/order.hpp"
 
 namespace tessera::detail {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <span>
 
-#include <tessera/redistribute/detail/cells.hpp>
-#include <tessera/redistribute/detail/mesh_pair.hpp>
+#include "plan/cells.hpp"
+#include "plan/mesh_pair.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <bit>
 
-#include <tessera/redistribute/detail/partial_tree.hpp>
 #include <tessera/redistribute/detail/reduction.hpp>
+
+#include "plan/partial_tree.hpp"
 
 namespace tessera::detail {
 

@@ -6,9 +6,10 @@
 #include <fmt/ranges.h>
 
 #include <tessera/error/error.hpp>
-#include <tessera/redistribute/detail/cells.hpp>
-#include <tessera/redistribute/detail/node_grid.hpp>
-#include <tessera/redistribute/detail/specs.hpp>
+
+#include "plan/cells.hpp"
+#include "plan/node_grid.hpp"
+#include "plan/specs.hpp"
 
 namespace tessera::detail {
 namespace {

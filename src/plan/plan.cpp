@@ -7,15 +7,15 @@
 
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
-#include <tessera/redistribute/detail/cells.hpp>
-#include <tessera/redistribute/detail/hop_load.hpp>
-#include <tessera/redistribute/detail/order.hpp>
-#include <tessera/redistribute/detail/partial_tree.hpp>
-#include <tessera/redistribute/detail/planner.hpp>
-#include <tessera/redistribute/detail/specs.hpp>
-#include <tessera/redistribute/plan.hpp>
+#include <tessera/plan/plan.hpp>
 
 #include "placement/can_reduce.hpp"
+#include "plan/cells.hpp"
+#include "plan/hop_load.hpp"
+#include "plan/order.hpp"
+#include "plan/partial_tree.hpp"
+#include "plan/planner.hpp"
+#include "plan/specs.hpp"
 
 namespace tessera {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <tessera/redistribute/detail/hop_load.hpp>
-#include <tessera/redistribute/detail/specs.hpp>
+#include "plan/hop_load.hpp"
+#include "plan/specs.hpp"
 
 namespace tessera::detail {
 namespace {
