@@ -5,9 +5,9 @@
 #include <tessera/io/detail/agreement.hpp>
 #include <tessera/io/detail/convert.hpp>
 #include <tessera/io/detail/npy_pieces.hpp>
-#include <tessera/redistribute/detail/pack.hpp>
 
 #include "comm/agree_on_error.hpp"
+#include "kernels/pack.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include <tessera/redistribute/detail/reduction.hpp>
-
+#include "kernels/reduction.hpp"
 #include "plan/partial_tree.hpp"
 
 namespace tessera::detail {

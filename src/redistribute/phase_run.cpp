@@ -4,9 +4,10 @@
 #include <span>
 #include <utility>
 
-#include <tessera/redistribute/detail/copy_loop.hpp>
 #include <tessera/redistribute/detail/execute.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+
+#include "kernels/copy_loop.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include <tessera/tensor/detail/loops.hpp>
+#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 namespace {

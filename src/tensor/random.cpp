@@ -5,8 +5,9 @@
 
 #include <tessera/error/error.hpp>
 #include <tessera/tensor/detail/launch.hpp>
-#include <tessera/tensor/detail/loops.hpp>
 #include <tessera/tensor/random.hpp>
+
+#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/redistribute/detail/host_reduce.hpp>
+#include "kernels/host_reduce.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -11,12 +11,12 @@
 
 #include <tessera/placement/placements.hpp>
 #include <tessera/plan/plan.hpp>
-#include <tessera/redistribute/detail/reduction.hpp>
 
 #include "../support/generator.hpp"
 #include "../support/random_case.hpp"
 #include "../support/simulate.hpp"
 #include "../support/test_array.hpp"
+#include "kernels/reduction.hpp"
 #include "plan/partial_tree.hpp"
 
 namespace {

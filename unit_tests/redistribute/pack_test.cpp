@@ -6,10 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/redistribute/detail/copy_batch.hpp>
-#include <tessera/redistribute/detail/pack.hpp>
-
 #include "../support/test_array.hpp"
+#include "kernels/copy_batch.hpp"
+#include "kernels/pack.hpp"
 
 namespace tessera {
 namespace {

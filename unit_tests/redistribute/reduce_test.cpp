@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 
 #include <tessera/error/error.hpp>
-#include <tessera/redistribute/detail/device_reduce.hpp>
-#include <tessera/redistribute/detail/pack.hpp>
 
 #include "../support/test_array.hpp"
+#include "kernels/device_reduce.hpp"
+#include "kernels/pack.hpp"
 #include "placement/can_reduce.hpp"
 
 namespace tessera {

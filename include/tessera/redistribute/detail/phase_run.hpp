@@ -12,13 +12,13 @@
 #include <vector>
 
 #include <tessera/plan/plan.hpp>
-#include <tessera/redistribute/detail/pack.hpp>
-#include <tessera/redistribute/detail/planes.hpp>
-#include <tessera/redistribute/detail/timed_write.hpp>
 #include <tessera/tensor/array_ref.hpp>
 
 #include "comm/exchange.hpp"
 #include "comm/staging.hpp"
+#include "kernels/pack.hpp"
+#include "kernels/planes.hpp"
+#include "kernels/timed_write.hpp"
 #include "node/store_choice.hpp"
 #include "node/window.hpp"
 #include "plan/cut.hpp"

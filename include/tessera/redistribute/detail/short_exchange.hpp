@@ -11,11 +11,11 @@
 
 #include <tessera/comm/collectives.hpp>
 #include <tessera/redistribute/detail/phase_run.hpp>
-#include <tessera/redistribute/detail/planes.hpp>
-#include <tessera/redistribute/detail/reduction.hpp>
-#include <tessera/redistribute/detail/timed_write.hpp>
 
 #include "comm/exchange.hpp"
+#include "kernels/planes.hpp"
+#include "kernels/reduction.hpp"
+#include "kernels/timed_write.hpp"
 
 namespace tessera::detail {
 

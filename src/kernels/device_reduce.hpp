@@ -7,8 +7,8 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <tessera/redistribute/detail/arithmetic.hpp>
-#include <tessera/redistribute/detail/reduction.hpp>
+#include "kernels/arithmetic.hpp"
+#include "kernels/reduction.hpp"
 
 namespace tessera::detail {
 

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include <tessera/error/error.hpp>
-#include <tessera/redistribute/detail/copy_loop.hpp>
-#include <tessera/redistribute/detail/device_reduce.hpp>
-#include <tessera/redistribute/detail/pack.hpp>
-#include <tessera/redistribute/detail/reduction.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 
+#include "kernels/copy_loop.hpp"
+#include "kernels/device_reduce.hpp"
+#include "kernels/pack.hpp"
+#include "kernels/reduction.hpp"
 #include "placement/can_reduce.hpp"
 
 namespace tessera::detail {

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <tessera/redistribute/detail/timed_write.hpp>
-
+#include "kernels/timed_write.hpp"
 #include "mpi/clock.hpp"
 
 namespace tessera::detail {

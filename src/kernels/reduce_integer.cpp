@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <type_traits>
 
-#include <tessera/redistribute/detail/number_types.hpp>
-#include <tessera/redistribute/detail/reduce_as.hpp>
+#include "kernels/number_types.hpp"
+#include "kernels/reduce_as.hpp"
 
 namespace tessera::detail {
 namespace {

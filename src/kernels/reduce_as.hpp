@@ -6,9 +6,10 @@
 #include <type_traits>
 
 #include <tessera/error/error.hpp>
-#include <tessera/redistribute/detail/device_reduce.hpp>
-#include <tessera/redistribute/detail/host_reduce.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+
+#include "kernels/device_reduce.hpp"
+#include "kernels/host_reduce.hpp"
 
 namespace tessera::detail {
 

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <memory>
 
-#include <tessera/redistribute/detail/arithmetic.hpp>
-#include <tessera/redistribute/detail/avx2.hpp>
-#include <tessera/redistribute/detail/reduction.hpp>
-#include <tessera/redistribute/detail/stream_copy.hpp>
+#include "kernels/arithmetic.hpp"
+#include "kernels/avx2.hpp"
+#include "kernels/reduction.hpp"
+#include "kernels/stream_copy.hpp"
 
 namespace tessera::detail {
 

@@ -7,8 +7,8 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <tessera/redistribute/detail/copy_loop.hpp>
-#include <tessera/tensor/detail/loops.hpp>
+#include "kernels/copy_loop.hpp"
+#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include <tessera/redistribute/detail/copy_loop.hpp>
-#include <tessera/tensor/detail/loops.hpp>
+#include "kernels/copy_loop.hpp"
+#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 

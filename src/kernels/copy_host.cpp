@@ -4,9 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include <tessera/redistribute/detail/copy_loop.hpp>
-#include <tessera/redistribute/detail/planes.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+
+#include "kernels/copy_loop.hpp"
+#include "kernels/planes.hpp"
 
 namespace tessera::detail {
 namespace {

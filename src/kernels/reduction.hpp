@@ -10,9 +10,10 @@
 
 #include <tessera/extents/element_type.hpp>
 #include <tessera/placement/placement.hpp>
-#include <tessera/redistribute/detail/pack.hpp>
 #include <tessera/tensor/array_ref.hpp>
-#include <tessera/tensor/detail/loops.hpp>
+
+#include "kernels/pack.hpp"
+#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 

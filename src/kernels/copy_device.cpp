@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <bit>
 
-#include <tessera/redistribute/detail/copy_batch.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+
+#include "kernels/copy_batch.hpp"
 
 namespace tessera::detail {
 namespace {

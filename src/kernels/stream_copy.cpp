@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include <tessera/redistribute/detail/avx2.hpp>
-#include <tessera/redistribute/detail/stream_copy.hpp>
+#include "kernels/avx2.hpp"
+#include "kernels/stream_copy.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

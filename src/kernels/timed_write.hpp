@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include <tessera/redistribute/detail/pack.hpp>
-
+#include "kernels/pack.hpp"
 #include "node/store_choice.hpp"
 
 namespace tessera::detail {

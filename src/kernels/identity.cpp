@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
-#include <tessera/redistribute/detail/elementwise.hpp>
-#include <tessera/redistribute/detail/number_types.hpp>
-#include <tessera/redistribute/detail/pack.hpp>
-
+#include "kernels/elementwise.hpp"
+#include "kernels/number_types.hpp"
+#include "kernels/pack.hpp"
 #include "placement/can_reduce.hpp"
 
 namespace tessera::detail {

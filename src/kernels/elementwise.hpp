@@ -10,9 +10,10 @@
 #include <Kokkos_Core.hpp>
 
 #include <tessera/error/error.hpp>
-#include <tessera/redistribute/detail/arithmetic.hpp>
 #include <tessera/tensor/detail/launch.hpp>
-#include <tessera/tensor/detail/loops.hpp>
+
+#include "kernels/arithmetic.hpp"
+#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 

@@ -9,7 +9,8 @@
 
 #include <tessera/error/error.hpp>
 #include <tessera/extents/element_type.hpp>
-#include <tessera/redistribute/detail/arithmetic.hpp>
+
+#include "kernels/arithmetic.hpp"
 
 /// From a kind to the type that has its arithmetic: f(std::type_identity<T>{}).
 namespace tessera::detail {

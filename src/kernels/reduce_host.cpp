@@ -4,10 +4,11 @@
 #include <cstdlib>
 #include <vector>
 
-#include <tessera/redistribute/detail/copy_loop.hpp>
-#include <tessera/redistribute/detail/pack.hpp>
-#include <tessera/redistribute/detail/reduction.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+
+#include "kernels/copy_loop.hpp"
+#include "kernels/pack.hpp"
+#include "kernels/reduction.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <tessera/redistribute/detail/number_types.hpp>
-#include <tessera/redistribute/detail/reduce_as.hpp>
+#include "kernels/number_types.hpp"
+#include "kernels/reduce_as.hpp"
 
 namespace tessera::detail {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include <tessera/redistribute/detail/pack.hpp>
-#include <tessera/tensor/detail/loops.hpp>
+#include "kernels/pack.hpp"
+#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 

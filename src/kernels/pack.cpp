@@ -3,9 +3,10 @@
 #include <type_traits>
 #include <vector>
 
-#include <tessera/redistribute/detail/copy_loop.hpp>
-#include <tessera/redistribute/detail/pack.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+
+#include "kernels/copy_loop.hpp"
+#include "kernels/pack.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include <tessera/redistribute/detail/copy_loop.hpp>
+#include "kernels/copy_loop.hpp"
 
 namespace tessera::detail {
 namespace {

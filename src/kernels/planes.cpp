@@ -4,9 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <tessera/redistribute/detail/planes.hpp>
-#include <tessera/redistribute/detail/stream_copy.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+
+#include "kernels/planes.hpp"
+#include "kernels/stream_copy.hpp"
 
 namespace tessera::detail {
 namespace {
