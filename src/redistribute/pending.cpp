@@ -3,12 +3,12 @@
 #include <tessera/comm/detail/keep_for_messages.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
-#include <tessera/redistribute/detail/run.hpp>
 #include <tessera/redistribute/pending.hpp>
 
 #include "agreement/control.hpp"
 #include "agreement/live_controls.hpp"
 #include "comm/communicator_state.hpp"
+#include "engine/run.hpp"
 #include "mpi/clock.hpp"
 
 namespace tessera::detail {

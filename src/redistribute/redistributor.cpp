@@ -8,18 +8,18 @@
 
 #include <fmt/format.h>
 
+#include <tessera/engine/detail/recycler.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/extents/hash.hpp>
-#include <tessera/redistribute/detail/recycler.hpp>
-#include <tessera/redistribute/detail/run.hpp>
-#include <tessera/redistribute/detail/short_exchange.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/detail/named_region.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
 #include "comm/communicator_state.hpp"
+#include "engine/run.hpp"
+#include "engine/short_exchange.hpp"
 #include "node/nodes.hpp"
 #include "plan/mesh_pair.hpp"
 

@@ -6,8 +6,6 @@
 
 #include <tessera/plan/plan.hpp>
 #include <tessera/redistribute/calibrate.hpp>
-#include <tessera/redistribute/detail/run.hpp>
-#include <tessera/redistribute/detail/short_exchange.hpp>
 #include <tessera/redistribute/redistribute.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/factories.hpp>
@@ -16,6 +14,8 @@
 #include "../support/errors.hpp"
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
+#include "engine/run.hpp"
+#include "engine/short_exchange.hpp"
 
 namespace tessera::test {
 namespace {

@@ -12,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/redistribute/detail/execute.hpp>
-
+#include "engine/execute.hpp"
 #include "node/window.hpp"
 
 namespace tessera::test {

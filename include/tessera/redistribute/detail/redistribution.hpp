@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <tessera/redistribute/detail/recycler.hpp>
+#include <tessera/engine/detail/recycler.hpp>
 #include <tessera/redistribute/pending.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/dtensor.hpp>

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/redistribute/detail/run.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 
 #include "comm/communicator_state.hpp"
+#include "engine/run.hpp"
 #include "node/nodes.hpp"
 
 namespace tessera::detail {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include <tessera/redistribute/detail/execute.hpp>
+#include "engine/execute.hpp"
 
 namespace tessera::detail {
 

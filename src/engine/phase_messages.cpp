@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/redistribute/detail/execute.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+
+#include "engine/execute.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include <tessera/redistribute/detail/phase_run.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/view_traits.hpp>
 
 #include "comm/exchange.hpp"
+#include "engine/phase_run.hpp"
 
 namespace tessera::detail {
 

@@ -10,9 +10,9 @@
 #include <tessera/agreement/detail/wait.hpp>
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/progress.hpp>
-#include <tessera/redistribute/detail/execute.hpp>
 
 #include "comm/exchange.hpp"
+#include "engine/execute.hpp"
 #include "node/device_slots.hpp"
 #include "node/node_window.hpp"
 

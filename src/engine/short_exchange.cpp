@@ -4,11 +4,12 @@
 #include <functional>
 #include <utility>
 
-#include <tessera/redistribute/detail/execute.hpp>
-#include <tessera/redistribute/detail/run.hpp>
-#include <tessera/redistribute/detail/short_exchange.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/detail/named_region.hpp>
+
+#include "engine/execute.hpp"
+#include "engine/run.hpp"
+#include "engine/short_exchange.hpp"
 
 namespace tessera::detail {
 namespace {

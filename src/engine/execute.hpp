@@ -8,8 +8,9 @@
 #include <vector>
 
 #include <tessera/plan/plan.hpp>
-#include <tessera/redistribute/detail/scratch.hpp>
 #include <tessera/tensor/array_ref.hpp>
+
+#include "engine/scratch.hpp"
 
 namespace tessera::detail {
 

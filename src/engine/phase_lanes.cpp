@@ -5,8 +5,9 @@
 #include <array>
 #include <optional>
 
-#include <tessera/redistribute/detail/execute.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+
+#include "engine/execute.hpp"
 
 namespace tessera::detail {
 

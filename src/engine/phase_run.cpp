@@ -4,9 +4,9 @@
 #include <span>
 #include <utility>
 
-#include <tessera/redistribute/detail/execute.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 
+#include "engine/execute.hpp"
 #include "kernels/copy_loop.hpp"
 
 namespace tessera::detail {

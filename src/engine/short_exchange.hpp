@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <tessera/comm/collectives.hpp>
-#include <tessera/redistribute/detail/phase_run.hpp>
 
 #include "comm/exchange.hpp"
+#include "engine/phase_run.hpp"
 #include "kernels/planes.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/timed_write.hpp"
