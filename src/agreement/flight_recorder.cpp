@@ -11,12 +11,12 @@
 #include <fmt/ranges.h>
 
 #include <tessera/agreement/flight_recorder.hpp>
-#include <tessera/error/detail/json.hpp>
 #include <tessera/error/error.hpp>
 
 #include "agreement/control.hpp"
 #include "agreement/live_controls.hpp"
 #include "agreement/recorded_call.hpp"
+#include "error/json.hpp"
 #include "mpi/world_rank.hpp"
 
 namespace tessera {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <tessera/error/detail/json.hpp>
+#include "error/json.hpp"
 
 namespace tessera::detail {
 

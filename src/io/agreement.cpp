@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <tessera/agreement/detail/operation.hpp>
-#include <tessera/io/detail/agreement.hpp>
+
+#include "io/agreement.hpp"
 
 namespace tessera::detail {
 

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <tessera/io/detail/convert.hpp>
-#include <tessera/io/detail/small_float.hpp>
+#include "io/convert.hpp"
+#include "io/small_float.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/io/detail/npy_format.hpp>
+#include "io/npy_format.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tessera/io/detail/npy_format.hpp>
+#include "io/npy_format.hpp"
 
 namespace tessera::detail {
 namespace {

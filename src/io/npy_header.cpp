@@ -9,11 +9,12 @@
 #include <fmt/format.h>
 
 #include <tessera/extents/hash.hpp>
-#include <tessera/io/detail/agreement.hpp>
-#include <tessera/io/detail/convert.hpp>
-#include <tessera/io/detail/npy_format.hpp>
 #include <tessera/io/detail/npy_pieces.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
+
+#include "io/agreement.hpp"
+#include "io/convert.hpp"
+#include "io/npy_format.hpp"
 
 namespace tessera {
 namespace detail {

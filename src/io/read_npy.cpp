@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include <tessera/io/detail/agreement.hpp>
-#include <tessera/io/detail/convert.hpp>
 #include <tessera/io/detail/npy_pieces.hpp>
 
 #include "comm/agree_on_error.hpp"
+#include "io/agreement.hpp"
+#include "io/convert.hpp"
 #include "kernels/pack.hpp"
 
 namespace tessera::detail {

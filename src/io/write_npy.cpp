@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 
 #include <tessera/extents/hash.hpp>
-#include <tessera/io/detail/agreement.hpp>
-#include <tessera/io/detail/npy_format.hpp>
 #include <tessera/io/detail/npy_pieces.hpp>
 
 #include "comm/agree_on_error.hpp"
+#include "io/agreement.hpp"
+#include "io/npy_format.hpp"
 #include "kernels/pack.hpp"
 
 namespace tessera::detail {

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/io/detail/convert.hpp>
-#include <tessera/io/detail/small_float.hpp>
+#include "io/convert.hpp"
+#include "io/small_float.hpp"
 
 namespace {
 
