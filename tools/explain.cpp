@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <tessera/debug/detail/rank_loads.hpp>
-#include <tessera/debug/plan_svg.hpp>
+#include <tessera/picture/plan_svg.hpp>
 
 #include "arguments.hpp"
 #include "commands.hpp"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tessera/debug/sharding_svg.hpp>
-#include <tessera/debug/visualize_sharding.hpp>
+#include <tessera/picture/sharding_svg.hpp>
+#include <tessera/picture/visualize_sharding.hpp>
 
 #include "arguments.hpp"
 #include "commands.hpp"

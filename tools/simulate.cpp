@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <tessera/debug/plan_svg.hpp>
 #include <tessera/debug/simulate.hpp>
+#include <tessera/picture/plan_svg.hpp>
 
 #include "arguments.hpp"
 #include "commands.hpp"

@@ -7,8 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/svg.hpp>
-
+#include "picture/svg.hpp"
 #include "timeline.hpp"
 
 namespace tessera::tools {

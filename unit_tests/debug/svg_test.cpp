@@ -10,12 +10,12 @@
 
 #include <gmock/gmock.h>
 
-#include <tessera/debug/detail/svg.hpp>
 #include <tessera/debug/detail/traffic.hpp>
-#include <tessera/debug/plan_svg.hpp>
+#include <tessera/picture/plan_svg.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/xml.hpp"
+#include "picture/svg.hpp"
 
 namespace tessera::test {
 namespace {

@@ -7,11 +7,11 @@
 
 #include <gmock/gmock.h>
 
-#include <tessera/debug/detail/text_picture.hpp>
-#include <tessera/debug/visualize_sharding.hpp>
+#include <tessera/picture/visualize_sharding.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/variable.hpp"
+#include "picture/text_picture.hpp"
 
 namespace tessera::test {
 namespace {

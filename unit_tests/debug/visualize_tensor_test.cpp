@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include <tessera/debug/visualize_sharding.hpp>
+#include <tessera/picture/visualize_sharding.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/meshes.hpp"

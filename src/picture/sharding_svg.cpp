@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <tessera/debug/detail/sharding_picture.hpp>
-#include <tessera/debug/detail/text_table.hpp>
-#include <tessera/debug/sharding_svg.hpp>
+#include <tessera/picture/sharding_svg.hpp>
+
+#include "picture/sharding_picture.hpp"
+#include "picture/text_table.hpp"
 
 namespace tessera {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/matrix_picture.hpp>
+#include "picture/matrix_picture.hpp"
 
 namespace tessera::detail {
 

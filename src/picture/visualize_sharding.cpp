@@ -9,9 +9,10 @@
 
 #include <tessera/agreement/detail/operation.hpp>
 #include <tessera/comm/collectives.hpp>
-#include <tessera/debug/detail/text_picture.hpp>
-#include <tessera/debug/visualize_sharding.hpp>
 #include <tessera/error/error.hpp>
+#include <tessera/picture/visualize_sharding.hpp>
+
+#include "picture/text_picture.hpp"
 
 namespace tessera {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/svg.hpp>
+#include "picture/svg.hpp"
 
 namespace tessera::detail {
 

@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/piece_grid.hpp>
 #include <tessera/error/error.hpp>
+
+#include "picture/piece_grid.hpp"
 
 namespace tessera::detail {
 

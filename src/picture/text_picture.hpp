@@ -4,8 +4,9 @@
 
 #include <string>
 
-#include <tessera/debug/detail/piece_grid.hpp>
-#include <tessera/debug/visualize_sharding.hpp>
+#include <tessera/picture/visualize_sharding.hpp>
+
+#include "picture/piece_grid.hpp"
 
 namespace tessera::detail {
 

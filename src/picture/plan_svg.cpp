@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/matrix_picture.hpp>
-#include <tessera/debug/detail/sharding_picture.hpp>
-#include <tessera/debug/detail/text_table.hpp>
-#include <tessera/debug/plan_svg.hpp>
+#include <tessera/picture/plan_svg.hpp>
+
+#include "picture/matrix_picture.hpp"
+#include "picture/sharding_picture.hpp"
+#include "picture/text_table.hpp"
 
 namespace tessera {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/text_table.hpp>
+#include "picture/text_table.hpp"
 
 namespace tessera::detail {
 

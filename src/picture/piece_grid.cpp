@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/piece_grid.hpp>
+#include "picture/piece_grid.hpp"
 
 namespace tessera::detail {
 

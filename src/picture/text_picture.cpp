@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/text_picture.hpp>
-#include <tessera/debug/detail/text_table.hpp>
+#include "picture/text_picture.hpp"
+#include "picture/text_table.hpp"
 
 namespace tessera::detail {
 

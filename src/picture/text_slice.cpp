@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <tessera/debug/detail/text_picture.hpp>
-#include <tessera/debug/detail/text_table.hpp>
+#include "picture/text_picture.hpp"
+#include "picture/text_table.hpp"
 
 namespace tessera::detail {
 

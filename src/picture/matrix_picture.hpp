@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include <tessera/debug/detail/svg.hpp>
 #include <tessera/debug/detail/traffic.hpp>
+
+#include "picture/svg.hpp"
 
 namespace tessera::detail {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include <tessera/debug/detail/piece_grid.hpp>
-#include <tessera/debug/detail/svg.hpp>
+#include "picture/piece_grid.hpp"
+#include "picture/svg.hpp"
 
 namespace tessera::detail {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <tessera/debug/sharding_svg.hpp>
+#include <tessera/picture/sharding_svg.hpp>
 #include <tessera/plan/plan.hpp>
 
 namespace tessera {
