@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <tessera/debug/detail/rank_loads.hpp>
 #include <tessera/picture/plan_svg.hpp>
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "debug/rank_loads.hpp"
 #include "report.hpp"
 
 namespace tessera::tools {

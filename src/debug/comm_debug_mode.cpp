@@ -11,8 +11,8 @@
 
 #include <tessera/agreement/detail/operation.hpp>
 #include <tessera/debug/comm_debug_mode.hpp>
-#include <tessera/debug/detail/comm_records.hpp>
 
+#include "debug/comm_records.hpp"
 #include "mpi/clock.hpp"
 
 namespace tessera {

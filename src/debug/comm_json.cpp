@@ -9,12 +9,12 @@
 
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/detail/keep_for_messages.hpp>
-#include <tessera/debug/detail/comm_records.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 
 #include "comm/agree_on_error.hpp"
 #include "comm/exchange.hpp"
+#include "debug/comm_records.hpp"
 #include "error/json.hpp"
 
 namespace tessera {

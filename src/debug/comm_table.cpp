@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/comm_records.hpp>
 #include <tessera/error/error.hpp>
+
+#include "debug/comm_records.hpp"
 
 namespace tessera {
 namespace {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include <tessera/debug/detail/rank_loads.hpp>
-
+#include "debug/rank_loads.hpp"
 #include "plan/cells.hpp"
 #include "plan/node_grid.hpp"
 #include "plan/planner.hpp"

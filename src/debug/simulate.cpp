@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/rank_loads.hpp>
-#include <tessera/debug/detail/simulated_piece.hpp>
-#include <tessera/debug/detail/simulated_terms.hpp>
-#include <tessera/debug/detail/transfers.hpp>
 #include <tessera/debug/simulate.hpp>
 #include <tessera/error/error.hpp>
 
+#include "debug/rank_loads.hpp"
+#include "debug/simulated_piece.hpp"
+#include "debug/simulated_terms.hpp"
+#include "debug/transfers.hpp"
 #include "plan/cells.hpp"
 #include "plan/mesh_pair.hpp"
 

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/simulated_piece.hpp>
-#include <tessera/debug/detail/simulated_terms.hpp>
-
+#include "debug/simulated_piece.hpp"
+#include "debug/simulated_terms.hpp"
 #include "plan/cells.hpp"
 
 namespace tessera::detail {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include <tessera/debug/detail/simulated_terms.hpp>
 #include <tessera/extents/hash.hpp>
 
+#include "debug/simulated_terms.hpp"
 #include "plan/cells.hpp"
 
 namespace tessera::detail {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/traffic.hpp>
+#include "debug/traffic.hpp"
 
 namespace tessera::detail {
 

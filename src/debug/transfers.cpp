@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/debug/detail/transfers.hpp>
+#include "debug/transfers.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/debug/detail/traffic.hpp>
-
+#include "debug/traffic.hpp"
 #include "picture/svg.hpp"
 
 namespace tessera::detail {

@@ -7,15 +7,15 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/debug/detail/rank_loads.hpp>
-#include <tessera/debug/detail/simulated_piece.hpp>
-#include <tessera/debug/detail/transfers.hpp>
 #include <tessera/debug/simulate.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/generator.hpp"
 #include "../support/plans.hpp"
 #include "../support/random_case.hpp"
+#include "debug/rank_loads.hpp"
+#include "debug/simulated_piece.hpp"
+#include "debug/transfers.hpp"
 
 namespace {
 

@@ -10,11 +10,11 @@
 
 #include <gmock/gmock.h>
 
-#include <tessera/debug/detail/traffic.hpp>
 #include <tessera/picture/plan_svg.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/xml.hpp"
+#include "debug/traffic.hpp"
 #include "picture/svg.hpp"
 
 namespace tessera::test {
