@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For comm and the public calls: the control channel of a communicator, and the logs of its calls.
 #pragma once
 
 #include <algorithm>

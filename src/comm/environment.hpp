@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For node: environment variables that count as rank 0 has them.
 #pragma once
 
 #include <cstdint>

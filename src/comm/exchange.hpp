@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For engine, redistribute and debug: messages of one exchange, posted, tested and counted.
 #pragma once
 
 #include <cstddef>

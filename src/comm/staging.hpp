@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For node and engine: what goes through the library's own memory on its way to MPI, and which path device memory takes.
 #pragma once
 
 #include <cstdint>

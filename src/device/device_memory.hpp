@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For comm and node: memory of a device that the processes of a node share.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For redistribute: executes plans that are bound to this rank.
 #pragma once
 
 #include <memory>

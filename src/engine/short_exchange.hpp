@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For redistribute: executes small plans that were prepared once.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For agreement and debug: text in JSON.
 #pragma once
 
 #include <string>

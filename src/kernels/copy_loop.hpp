@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For engine: copies of blocks as loops over dims.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For engine and io: copies, packing and identities of arrays.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For engine: copies that were prepared once, run by host threads.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For engine: reductions of several arrays into one.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <tessera/tensor/array_ref.hpp>
 
 #include "kernels/pack.hpp"
+#include "plan/split_point.hpp"
 #include "tensor/loops.hpp"
 
 namespace tessera::detail {
@@ -36,14 +38,6 @@ struct Reduction {
     return product(extents) * element_size * static_cast<std::int64_t>(terms.size() + 1);
   }
 };
-
-/// Where the fixed tree over terms first … last - 1 (two or more) is cut: first + the largest power
-/// of two below their number.
-constexpr std::int64_t split_point(std::int64_t first, std::int64_t last) {
-  std::int64_t power = 1;
-  while (2 * power < last - first) power *= 2;
-  return first + power;
-}
 
 /// Expects at least one element.
 Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destination,

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For engine: copies into a window that choose the kind of store by time.
 #pragma once
 
 #include <cstdint>

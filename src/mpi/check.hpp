@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For all folders that call MPI: return codes become exceptions.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For all folders: seconds of one clock.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For comm and file: the longest message that MPI takes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For agreement and comm: nonblocking messages of any length that MPI takes.
 #pragma once
 
 #include <cstddef>

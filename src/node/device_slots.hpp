@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For engine: slots in device memory that the ranks of a node have mapped.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For engine: the window of a node and the memory that it lies in.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For kernels and engine: learns which kind of store is faster.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For engine: the protocol of chunks in memory that the ranks of a node share.
 #pragma once
 
 #include <array>

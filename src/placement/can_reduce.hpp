@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For plan, tensor and kernels: which element types an operation reduces.
 #pragma once
 
 #include <tessera/extents/element_type.hpp>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For debug: visits the cells of a sharding.
 #pragma once
 
 #include <cstddef>

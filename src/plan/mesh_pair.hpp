@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For redistribute and debug: the ranks of two meshes as one group.
 #pragma once
 
 #include <vector>

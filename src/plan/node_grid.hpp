@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For redistribute and debug: how a mesh lies on nodes.
 #pragma once
 
 #include <vector>

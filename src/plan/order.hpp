@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For engine: the order in which a rank meets its peers.
 #pragma once
 
 namespace tessera::detail {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernels/reduction.hpp"
 #include "plan/partial_tree.hpp"
+#include "plan/split_point.hpp"
 
 namespace tessera::detail {
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For engine: the fixed tree of a reduction whose operands arrive in any order.
 #pragma once
 
 #include <cstdint>

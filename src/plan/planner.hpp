@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For debug: the steps of a plan without their blocks.
 #pragma once
 
 #include <vector>
