@@ -9,7 +9,7 @@
 
 #include <tessera/comm/detail/keep_for_messages.hpp>
 #include <tessera/redistribute/calibrate.hpp>
-#include <tessera/redistribute/redistributor.hpp>
+#include <tessera/redistribute/detail/plan_cache.hpp>
 
 #include "comm/exchange.hpp"
 #include "mpi/clock.hpp"

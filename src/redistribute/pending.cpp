@@ -3,6 +3,7 @@
 #include <tessera/comm/detail/keep_for_messages.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
+#include <tessera/redistribute/detail/plan_cache.hpp>
 #include <tessera/redistribute/pending.hpp>
 
 #include "agreement/control.hpp"

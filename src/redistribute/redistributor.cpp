@@ -1,27 +1,21 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <set>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
-#include <tessera/engine/detail/recycler.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
-#include <tessera/extents/hash.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/detail/named_region.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
-#include "comm/communicator_state.hpp"
 #include "engine/run.hpp"
 #include "engine/short_exchange.hpp"
 #include "node/nodes.hpp"
-#include "plan/mesh_pair.hpp"
 
 namespace tessera {
 
@@ -277,103 +271,6 @@ void run_together(const Execution& execution, std::span<const Redistributor> red
   }
 }
 
-namespace {
-
-constexpr std::size_t largest_cache = 256;
-
-/// What was asked for, and what was given.
-struct Request {
-  RedistributeOptions options;
-  Redistributor redistributor;
-};
-
-/// Plans of one mesh by key, the oldest forgotten first, and the scratch that all of them use in
-/// turn. Changes in collective calls only.
-struct PlanCache {
-  std::unordered_multimap<std::uint64_t, Redistributor> plans;
-  std::deque<std::uint64_t> keys;
-  std::optional<Request> last;  ///< most calls repeat it
-  std::shared_ptr<Scratch> scratch = std::make_shared<Scratch>();
-  std::vector<std::shared_ptr<Scratch>> spare_scratch;
-  Recycler recycler;
-  CostModel cost_model;
-};
-
-/// The calls from a mesh to others.
-struct CallsAcross {
-  std::vector<std::pair<MeshLayout, OperationLog*>> by_target;
-};
-
-bool matches(const RedistributePlan& plan, const DTensorSpec& source, const DTensorSpec& target,
-             ElementType type) {
-  return plan.source() == source && plan.target() == target && plan.element_type() == type;
-}
-
-/// What is cached, or made now and not yet kept.
-struct Found {
-  Redistributor redistributor;
-  bool is_new;
-};
-
-Found find_or_make(PlanCache& cache, const Meshes& meshes, const DTensorSpec& source,
-                   const DTensorSpec& target, ElementType type, const RedistributeOptions& asked,
-                   const char* function) {
-  auto& last = cache.last;
-  if (last && last->options == asked && matches(last->redistributor.plan(), source, target, type))
-    return {last->redistributor, false};
-  auto options = asked;
-  if (options.cost_model == CostModel()) options.cost_model = cache.cost_model;
-  if (options.ranks_per_node.empty()) options.ranks_per_node = meshes.source.ranks_per_node();
-  const auto [begin, end] = cache.plans.equal_range(plan_hash(source, target, type, options));
-  for (auto entry = begin; entry != end; ++entry)
-    if (matches(entry->second.plan(), source, target, type) &&
-        entry->second.plan().options() == options) {
-      last = Request{asked, entry->second};
-      return {entry->second, false};
-    }
-  const auto make = source.layout() == target.layout() ? make_plan : make_plan_across;
-  return {Redistributor(make(source, target, type, options, function), meshes, cache.scratch),
-          true};
-}
-
-void keep(PlanCache& cache, const Redistributor& redistributor) {
-  log(LogLevel::info, "redistribute", [&] {
-    auto text = redistributor.explain();
-    if (text.ends_with('\n')) text.pop_back();
-    return "new plan: " + text;
-  });
-  if (cache.keys.size() == largest_cache) {
-    cache.plans.erase(cache.plans.find(cache.keys.front()));
-    cache.keys.pop_front();
-  }
-  cache.keys.push_back(redistributor.plan().hash());
-  cache.plans.emplace(cache.keys.back(), redistributor);
-}
-
-}  // namespace
-
-void set_cost_model(const DeviceMesh& mesh, const CostModel& model) {
-  auto& cache = mesh.attachment<PlanCache>();
-  cache.cost_model = model;
-  cache.last.reset();
-}
-
-Recycler& recycler(const DeviceMesh& mesh) {
-  return mesh.attachment<PlanCache>().recycler;
-}
-
-std::shared_ptr<Scratch> take_scratch(const DeviceMesh& mesh) {
-  auto& spare = mesh.attachment<PlanCache>().spare_scratch;
-  if (spare.empty()) return std::make_shared<Scratch>();
-  auto result = std::move(spare.back());
-  spare.pop_back();
-  return result;
-}
-
-void give_back(const DeviceMesh& mesh, std::shared_ptr<Scratch> scratch) {
-  mesh.attachment<PlanCache>().spare_scratch.push_back(std::move(scratch));
-}
-
 std::string RedistributeCall::operator()() const {
   return fmt::format("{} of {} from {} to {}{}{}", function, to_string(type), to_string(source),
                      to_string(target),
@@ -381,50 +278,6 @@ std::string RedistributeCall::operator()() const {
                      space_in_words(on_device));
 }
 
-OperationLog* calls_of(const Meshes& meshes) {
-  const auto& [source, target] = meshes;
-  if (source.layout() == target.layout()) return source.calls();
-  if (!source.coordinate() && !target.coordinate()) return nullptr;
-  auto& control = *source.communicator().state().control;
-  auto& known = source.attachment<CallsAcross>().by_target;
-  const auto found =
-      std::ranges::find(known, target.layout(), &std::pair<MeshLayout, OperationLog*>::first);
-  if (found != known.end()) return found->second;
-  constexpr std::uint64_t pair = 2;
-  const auto key = hash_combine(hash_combine(pair, source.layout().hash()), target.layout().hash());
-  const MeshPair both(source.layout(), target.layout());
-  auto& log =
-      control.log(key, both.ranks(), fmt::format("{} to {}", to_string(source), to_string(target)));
-  known.emplace_back(target.layout(), &log);
-  return &log;
-}
-
-Redistributor cached_redistributor(const Meshes& meshes, const DTensorSpec& source,
-                                   const DTensorSpec& target, ElementType type,
-                                   const RedistributeOptions& options, const char* function) {
-  auto& cache = meshes.source.attachment<PlanCache>();
-  const auto found = find_or_make(cache, meshes, source, target, type, options, function);
-  if (found.is_new) keep(cache, found.redistributor);
-  return found.redistributor;
-}
-
-Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
-                                   const Meshes& meshes, const RedistributeOptions& options) {
-  auto& cache = meshes.source.attachment<PlanCache>();
-  const auto found =
-      find_or_make(cache, meshes, call.source, call.target, call.type, options, call.function);
-  found.redistributor.agree(operation, call);
-  if (found.is_new) keep(cache, found.redistributor);
-  return found.redistributor;
-}
-
 }  // namespace detail
-
-void set_recycling(const DeviceMesh& mesh, std::int64_t bytes) {
-  require(bytes >= 0, [&] {
-    return fmt::format("set_recycling: expected a number of bytes, 0 or more, got {}", bytes);
-  });
-  detail::recycler(mesh).set_limit(bytes);
-}
 
 }  // namespace tessera

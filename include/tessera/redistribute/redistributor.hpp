@@ -15,7 +15,6 @@ namespace tessera {
 
 namespace detail {
 struct BoundPlan;
-class Recycler;
 struct Scratch;
 
 /// From where to where; mostly the same.
@@ -146,11 +145,6 @@ struct RedistributeCall {
   std::string operator()() const;
 };
 
-/// The Redistributor of (source, target, type, options), made at first use and kept with the mesh.
-/// For calls that the ranks have agreed on, so that all hit or miss together.
-Redistributor cached_redistributor(const Meshes& meshes, const DTensorSpec& source,
-                                   const DTensorSpec& target, ElementType type,
-                                   const RedistributeOptions& options, const char* function);
 /// What this rank has of source and target.
 struct Pieces {
   ArrayRef source;
@@ -161,19 +155,6 @@ struct Pieces {
 /// kinds. `pieces`: by plan. A part of a call that the ranks have agreed on.
 void run_together(const Execution& execution, std::span<const Redistributor> redistributors,
                   std::span<const Pieces> pieces, const char* operation);
-
-/// The model of plans that are made for this mesh from now on.
-void set_cost_model(const DeviceMesh& mesh, const CostModel& model);
-
-/// The results that redistribute() may give out again.
-Recycler& recycler(const DeviceMesh& mesh);
-/// Scratch that nobody else uses: the mesh keeps it when it is given back.
-std::shared_ptr<Scratch> take_scratch(const DeviceMesh& mesh);
-void give_back(const DeviceMesh& mesh, std::shared_ptr<Scratch> scratch);
-
-/// The same, and agrees on it.
-Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
-                                   const Meshes& meshes, const RedistributeOptions& options);
 
 }  // namespace detail
 }  // namespace tessera

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <tessera/engine/detail/recycler.hpp>
+#include <tessera/redistribute/detail/plan_cache.hpp>
 #include <tessera/redistribute/pending.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/dtensor.hpp>
