@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "../support/groups.hpp"
 #include "comm/agree_on_error.hpp"
-#include "groups.hpp"
 
 namespace {
 

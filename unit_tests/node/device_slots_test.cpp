@@ -12,10 +12,10 @@
 #include <tessera/mesh/device_mesh.hpp>
 
 #include "../support/errors.hpp"
+#include "../support/groups.hpp"
 #include "../support/variable.hpp"
 #include "comm/communicator_state.hpp"
 #include "device/chosen_device.hpp"
-#include "groups.hpp"
 #include "node/device_slots.hpp"
 #include "node/nodes.hpp"
 

@@ -7,7 +7,7 @@
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 
-#include "groups.hpp"
+#include "../support/groups.hpp"
 #include "node/nodes.hpp"
 
 namespace {

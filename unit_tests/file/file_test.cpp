@@ -12,9 +12,9 @@
 #include <tessera/file/file.hpp>
 
 #include "../support/errors.hpp"
+#include "../support/groups.hpp"
 #include "comm/agree_on_error.hpp"
 #include "comm/limit_scope.hpp"
-#include "groups.hpp"
 
 namespace {
 

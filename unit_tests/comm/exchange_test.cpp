@@ -12,10 +12,10 @@
 #include <tessera/comm/collectives.hpp>
 #include <tessera/error/error.hpp>
 
+#include "../support/groups.hpp"
 #include "comm/communicator_state.hpp"
 #include "comm/exchange.hpp"
 #include "comm/limit_scope.hpp"
-#include "groups.hpp"
 #include "node/nodes.hpp"
 
 namespace {

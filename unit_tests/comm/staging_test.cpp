@@ -10,10 +10,10 @@
 #include <tessera/error/error.hpp>
 
 #include "../support/errors.hpp"
+#include "../support/groups.hpp"
 #include "../support/variable.hpp"
 #include "comm/communicator_state.hpp"
 #include "comm/staging.hpp"
-#include "groups.hpp"
 #include "node/nodes.hpp"
 
 namespace {

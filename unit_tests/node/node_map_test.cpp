@@ -11,8 +11,8 @@
 
 #include <tessera/error/error.hpp>
 
+#include "../support/groups.hpp"
 #include "../support/variable.hpp"
-#include "groups.hpp"
 #include "node/node_map.hpp"
 #include "node/nodes.hpp"
 

@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <tessera/comm/collectives.hpp>
-#include "comm/limit_scope.hpp"
 
-#include "groups.hpp"
+#include "../support/groups.hpp"
+#include "comm/limit_scope.hpp"
 
 namespace {
 

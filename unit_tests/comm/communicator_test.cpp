@@ -19,9 +19,9 @@
 #include <tessera/mpi/detail/runtime.hpp>
 
 #include "../support/errors.hpp"
+#include "../support/groups.hpp"
 #include "agreement/control.hpp"
 #include "comm/communicator_state.hpp"
-#include "groups.hpp"
 #include "node/nodes.hpp"
 
 namespace {
