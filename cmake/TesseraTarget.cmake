@@ -38,12 +38,47 @@ function(tessera_without_contraction)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${flags}")
 endfunction()
 
-# tessera_program(<name> SOURCES ... [LIBRARIES ...]): an executable on top of the library.
+# tessera_precompiled(<target> <header> ...): compiles the headers once for the target, and for those that reuse them. Not with
+# compilers for devices, which take other paths through the same headers.
+function(tessera_precompiled target)
+  if(TESSERA_PRECOMPILED_HEADERS)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
+# tessera_reuses_precompiled(<target> <other target>): both have the same compile options but for warnings.
+function(tessera_reuses_precompiled target other)
+  if(TESSERA_PRECOMPILED_HEADERS)
+    target_precompile_headers(${target} REUSE_FROM ${other})
+  endif()
+endfunction()
+
+# tessera_unity_by_folder(<target> <source> ...): where CMAKE_UNITY_BUILD is on, the sources of one folder are compiled
+# together. Sources with options of their own are not.
+function(tessera_unity_by_folder target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(folder "${source}" DIRECTORY)
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${folder}")
+  endforeach()
+endfunction()
+
+# Tests run side by side, `ctest --parallel 8`, each with its share of these slots (the property PROCESSORS): a test that uses
+# all cores takes all, one that computes on one core half of them, and one whose ranks mostly wait a single one.
+set(tessera_all_slots 8)
+set(tessera_one_core 4)
+set(tessera_waits 1)
+
+# tessera_program(<name> SOURCES ... [LIBRARIES ...]): an executable on top of the library. It reuses the precompiled headers
+# of the target that the variable tessera_precompiled_in names, where the folder sets it.
 function(tessera_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE tessera::tessera ${arg_LIBRARIES})
   tessera_own_target(${name})
+  if(tessera_precompiled_in)
+    tessera_reuses_precompiled(${name} ${tessera_precompiled_in})
+  endif()
 endfunction()
 
 # tessera_mpi_labels(<variable> <ranks> [<label> ...]): of a test under MPI, with `slow` above 4 ranks. Other tests that
@@ -56,11 +91,11 @@ function(tessera_mpi_labels result ranks)
   set(${result} ${labels} PARENT_SCOPE)
 endfunction()
 
-# tessera_mpi_test(<test> <program> RANKS n ... [ARGS ...] [TIMEOUT seconds] [LABELS ...] [PATIENCE seconds]
+# tessera_mpi_test(<test> <program> RANKS n ... [ARGS ...] [TIMEOUT seconds] [LABELS ...] [PATIENCE seconds] [WAITS]
 # [ENVIRONMENT variable=value ...]): one ctest entry per rank count. Ranks that wait ask one another after PATIENCE, here
-# sooner than by default: most tests of mistakes are such waits.
+# sooner than by default: most tests of mistakes are such waits. WAITS: its ranks mostly wait.
 function(tessera_mpi_test name program)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;PATIENCE" "RANKS;ARGS;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "WAITS" "TIMEOUT;PATIENCE" "RANKS;ARGS;LABELS;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -69,10 +104,16 @@ function(tessera_mpi_test name program)
   endif()
   foreach(ranks IN LISTS arg_RANKS)
     tessera_mpi_labels(labels ${ranks} ${arg_LABELS})
+    set(slots ${tessera_all_slots})
+    if(arg_WAITS)
+      set(slots ${tessera_waits})
+    elseif(ranks EQUAL 1)
+      set(slots ${tessera_one_core})
+    endif()
     add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
                                              $<TARGET_FILE:${program}> ${arg_ARGS})
     set_tests_properties(
-      ${name}.np${ranks} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" PROCESSORS 2
+      ${name}.np${ranks} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" PROCESSORS ${slots}
                                     ENVIRONMENT
                                     "OMP_NUM_THREADS=1;OMP_PROC_BIND=false;TESSERA_PATIENCE=${arg_PATIENCE};${arg_ENVIRONMENT}")
   endforeach()

@@ -34,7 +34,7 @@ std::vector<Quantity> quantities_of(const RankLoads& loads) {
   return result;
 }
 
-std::string list_of(const RankLoads& loads) {
+std::string list_of_loads(const RankLoads& loads) {
   std::vector<std::vector<std::string>> rows = {
       {"rank", "before", "after", "received", "needed", "messages", "memory"}};
   for (int rank = 0; rank < loads.size(); ++rank) {
@@ -77,10 +77,10 @@ Json plan_json(const RedistributePlan& plan, const RankLoads& loads) {
   return result;
 }
 
-void print_text(const RedistributePlan& plan, const RankLoads& loads) {
+void print_plan(const RedistributePlan& plan, const RankLoads& loads) {
   fmt::print("{}\n", plan.explain());
   if (loads.size() <= most_ranks_listed)
-    fmt::print("{}", list_of(loads));
+    fmt::print("{}", list_of_loads(loads));
   else
     fmt::print("{} ranks\n{}", loads.size(), summary(quantities_of(loads)));
   const auto cost = plan.cost();
@@ -98,7 +98,7 @@ int explain(const RedistributeArguments& arguments) {
   if (arguments.json)
     fmt::print("{}\n", plan_json(plan, loads).dump(2));
   else
-    print_text(plan, loads);
+    print_plan(plan, loads);
   return 0;
 }
 

@@ -24,7 +24,7 @@ struct ShowArguments {
   std::string svg;
 };
 
-std::string list_of(const DTensorSpec& spec) {
+std::string list_of_pieces(const DTensorSpec& spec) {
   std::vector<std::vector<std::string>> rows = {
       {"rank", "coordinate", "offset", "shape", "elements"}};
   for (int rank = 0; rank < spec.layout().size(); ++rank) {
@@ -58,7 +58,7 @@ int show(const ShowArguments& arguments) {
   VisualizeOptions options;
   options.colour = terminal_has_colour();
   fmt::print("{}\n{}", visualize_sharding(spec, options),
-             is_listed ? list_of(spec) : summary_of(spec));
+             is_listed ? list_of_pieces(spec) : summary_of(spec));
   return 0;
 }
 

@@ -27,7 +27,7 @@ void print_json(const Simulation& simulation) {
   fmt::print("{}\n", result.dump(2));
 }
 
-void print_text(const RedistributePlan& plan, const Simulation& simulation) {
+void print_simulation(const RedistributePlan& plan, const Simulation& simulation) {
   fmt::print(
       "{}\n"
       "  {} messages of {} bytes in all\n"
@@ -45,7 +45,7 @@ int simulate(const RedistributeArguments& arguments) {
   if (arguments.json)
     print_json(simulation);
   else
-    print_text(plan, simulation);
+    print_simulation(plan, simulation);
   return simulation.is_right() ? 0 : found_a_mistake;
 }
 

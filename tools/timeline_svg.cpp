@@ -22,7 +22,7 @@ constexpr double level_height = 15, bar_height = 22, row_gap = 10;
 constexpr std::array<const char*, 5> kinds = {"redistribute", "collective", "agreement", "metadata",
                                               "io"};
 
-int number_of(const std::string& category) {
+int kind_number(const std::string& category) {
   return static_cast<int>(std::ranges::find(kinds, category) - kinds.begin());
 }
 
@@ -70,7 +70,7 @@ class Timeline {
     double x = left;
     for (const auto* kind : kinds) {
       if (std::ranges::find(bars_, kind, &Bar::category) == bars_.end()) continue;
-      svg_.rect({x, 10, 12, 12}, detail::colour_of(number_of(kind)));
+      svg_.rect({x, 10, 12, 12}, detail::colour_of(kind_number(kind)));
       svg_.text(x + 18, 20, kind, {12, Anchor::start});
       x += 40 + detail::text_width(kind, 12);
     }
@@ -103,7 +103,8 @@ class Timeline {
 
   void draw_communication(const Bar& bar) {
     const auto rect = rect_of(bar, top(row_of_.at(bar.rank)) + levels_ * level_height, bar_height);
-    svg_.rect(rect, detail::colour_of(number_of(bar.category)), rect.width < 4 ? "none" : "#ffffff",
+    svg_.rect(rect, detail::colour_of(kind_number(bar.category)),
+              rect.width < 4 ? "none" : "#ffffff",
               fmt::format("{}: {:.3f} ms, {} bytes received", bar.name, bar.seconds * 1e3,
                           bar.bytes_received));
     write_in(rect, bar.name, "#ffffff");

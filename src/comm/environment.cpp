@@ -13,8 +13,6 @@
 namespace tessera::detail {
 namespace {
 
-constexpr auto operation = "tessera::Communicator::duplicate_of";
-
 Agreement parse_level(const std::string& text) {
   if (text == "none") return Agreement::none;
   if (text == "plan") return Agreement::plan;
@@ -54,10 +52,11 @@ std::string variable_of_first(const Group& group, const char* name) {
   std::string text = mine == nullptr ? "" : mine;
   auto length = text.size();
   broadcast(group, std::as_writable_bytes(std::span(&length, 1)), 0, TraceKind::metadata,
-            operation);
+            setup_operation);
   text.resize(length);
   if (length > 0)
-    broadcast(group, std::as_writable_bytes(std::span(text)), 0, TraceKind::metadata, operation);
+    broadcast(group, std::as_writable_bytes(std::span(text)), 0, TraceKind::metadata,
+              setup_operation);
   return text;
 }
 

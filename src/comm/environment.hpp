@@ -10,6 +10,9 @@
 
 namespace tessera::detail {
 
+/// Names what a new communicator exchanges in trace events.
+inline constexpr auto setup_operation = "tessera::Communicator::duplicate_of";
+
 /// An environment variable as position 0 sees it, on every rank: it may differ between ranks. ""
 /// where it is not set. Collective over the group.
 std::string variable_of_first(const Group& group, const char* name);

@@ -25,7 +25,6 @@
 namespace tessera::detail {
 namespace {
 
-constexpr auto operation = "tessera::Communicator::duplicate_of";
 constexpr auto variable = "TESSERA_GPU_AWARE_MPI";
 
 /// A function of the MPI library that not every one has; null where it has not.
@@ -111,7 +110,7 @@ static void learn_awareness(const Group& group, CommunicatorState& state) {
   const auto wanted = parse_staging(variable_of_first(group, variable));
   auto mine = ask_mpi(device_kind());
   const Answer answer{device_kind() != DeviceKind::none, mine.is_aware};
-  const auto all = all_gather_value(group, answer, TraceKind::metadata, operation);
+  const auto all = all_gather_value(group, answer, TraceKind::metadata, setup_operation);
   const auto first_without = [&](std::int32_t Answer::*what) {
     return std::ranges::find(all, 0, what);
   };

@@ -104,8 +104,8 @@ class Interpreter {
 
   /// Both sides of every block agree, and hold what it names.
   void check(const std::vector<const Phase*>& phases) {
-    std::vector<detail::Transfer> sent;
-    std::vector<detail::Transfer> received;
+    std::vector<detail::BlockTransfer> sent;
+    std::vector<detail::BlockTransfer> received;
     for (int rank = 0; rank < std::ssize(phases); ++rank) {
       const auto& phase = *phases[at(rank)];
       for (const auto& block : phase.send)

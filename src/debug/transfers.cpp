@@ -10,7 +10,7 @@
 namespace tessera::detail {
 namespace {
 
-bool precedes(const Transfer& a, const Transfer& b) {
+bool precedes(const BlockTransfer& a, const BlockTransfer& b) {
   const auto ranks_a = std::tie(a.sender, a.receiver, a.term);
   const auto ranks_b = std::tie(b.sender, b.receiver, b.term);
   if (ranks_a != ranks_b) return ranks_a < ranks_b;
@@ -20,8 +20,8 @@ bool precedes(const Transfer& a, const Transfer& b) {
 }
 
 /// The first of `transfers` that is not among `others`, both sorted; null: none.
-const Transfer* first_without(const std::vector<Transfer>& transfers,
-                              const std::vector<Transfer>& others) {
+const BlockTransfer* first_without(const std::vector<BlockTransfer>& transfers,
+                                   const std::vector<BlockTransfer>& others) {
   auto other = others.begin();
   for (const auto& transfer : transfers) {
     while (other != others.end() && precedes(*other, transfer)) ++other;
@@ -33,7 +33,7 @@ const Transfer* first_without(const std::vector<Transfer>& transfers,
 
 }  // namespace
 
-std::string transfer_mistake(std::vector<Transfer> sent, std::vector<Transfer> received) {
+std::string transfer_mistake(std::vector<BlockTransfer> sent, std::vector<BlockTransfer> received) {
   std::ranges::sort(sent, precedes);
   std::ranges::sort(received, precedes);
   if (const auto* lost = first_without(sent, received))

@@ -10,7 +10,7 @@
 namespace tessera::detail {
 
 /// A block on its way, as its sender or its receiver sees it.
-struct Transfer {
+struct BlockTransfer {
   int sender;
   int receiver;
   Box box;
@@ -18,6 +18,6 @@ struct Transfer {
 };
 
 /// The first block that only one side knows, in words; "" if both know the same.
-std::string transfer_mistake(std::vector<Transfer> sent, std::vector<Transfer> received);
+std::string transfer_mistake(std::vector<BlockTransfer> sent, std::vector<BlockTransfer> received);
 
 }  // namespace tessera::detail

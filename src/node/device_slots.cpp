@@ -18,9 +18,9 @@
 namespace tessera::detail {
 namespace {
 
-constexpr auto operation = "tessera::DeviceMesh";
-constexpr std::int64_t largest_slot_bytes = 16 << 20;
-constexpr std::int64_t slot_alignment = 64 << 10;
+constexpr auto mesh_operation = "tessera::DeviceMesh";
+constexpr std::int64_t largest_device_slot_bytes = 16 << 20;
+constexpr std::int64_t device_slot_alignment = 64 << 10;
 /// Shorter allocations may share what the driver exports as a whole.
 constexpr std::int64_t section_alignment = 2 << 20;
 
@@ -35,7 +35,7 @@ std::int64_t section_bytes(int ranks, std::int64_t slot_bytes) {
 }
 
 /// What a rank tells the others.
-struct Offer {
+struct DeviceOffer {
   std::int64_t slot_bytes = 0;  ///< 0: none
   DeviceHandle handle{};
 };
@@ -67,8 +67,8 @@ std::shared_ptr<DeviceSlots> made_slots(const CommunicatorState& state, int rank
 std::int64_t DeviceSlots::slot_bytes(int ranks) {
   if (ranks < 2) return 0;
   const auto slots = std::int64_t{ranks - 1} * WindowShape::slots;
-  const auto bytes = std::min(largest_slot_bytes, device_section_bytes() / slots);
-  return bytes / slot_alignment * slot_alignment;
+  const auto bytes = std::min(largest_device_slot_bytes, device_section_bytes() / slots);
+  return bytes / device_slot_alignment * device_slot_alignment;
 }
 
 std::vector<DeviceSlots::Section>& DeviceSlots::spare_sections() {
@@ -147,9 +147,9 @@ void learn_device_path(const Communicator& communicator) {
   std::string error;
   std::shared_ptr<DeviceSlots> slots;
   if (ranks > 1) slots = made_slots(state, ranks, position, error);
-  Offer offer;
+  DeviceOffer offer;
   if (slots) offer = {slots->memory().slot_bytes, slots->handle()};
-  const auto offers = all_gather_value(group, offer, TraceKind::metadata, operation);
+  const auto offers = all_gather_value(group, offer, TraceKind::metadata, mesh_operation);
   for (int p = 0; slots && p < ranks; ++p) {
     const auto& theirs = offers[static_cast<std::size_t>(neighbours[static_cast<std::size_t>(p)])];
     if (p == position) continue;
@@ -160,7 +160,7 @@ void learn_device_path(const Communicator& communicator) {
   }
   if (slots && error.empty()) error = slots->error();
   const auto are_fine =
-      all_gather_value(group, error.empty() ? 1 : 0, TraceKind::metadata, operation);
+      all_gather_value(group, error.empty() ? 1 : 0, TraceKind::metadata, mesh_operation);
   state.may_share_device_memory = false;
   std::int64_t smallest = 0;
   for (const auto& each : offers)

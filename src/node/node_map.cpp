@@ -20,8 +20,6 @@
 namespace tessera {
 namespace {
 
-constexpr auto operation = "tessera::Communicator::duplicate_of";
-
 struct WorldRank {
   int rank = 0;
   int size = 0;
@@ -35,7 +33,7 @@ WorldRank world_rank() {
 }
 
 NodeMap overridden_node_map(const Group& group, std::string_view text) {
-  const auto all = all_gather_value(group, world_rank(), TraceKind::metadata, operation);
+  const auto all = all_gather_value(group, world_rank(), TraceKind::metadata, detail::setup_operation);
   std::vector<int> world_ranks;
   int world_size = 0;
   for (const auto& [rank, size] : all) {

@@ -13,13 +13,12 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "comm/environment.hpp"
 #include "node/node_map.hpp"
 #include "node/shared_memory.hpp"
 
 namespace tessera::detail {
 namespace {
-
-constexpr auto operation = "tessera::Communicator::duplicate_of";
 
 /// What a rank tells the others; travels as bytes.
 struct Identity {
@@ -123,10 +122,10 @@ SharedHardware probe_shared_hardware(const Group& group) {
   const auto nonce = random_number();
   const auto segment = segment_with(nonce);
   const auto mine = identify(nonce, segment);
-  const auto all = all_gather_value(group, mine, TraceKind::metadata, operation);
+  const auto all = all_gather_value(group, mine, TraceKind::metadata, setup_operation);
   const int leader = node_leader(all, group.position);
   // The segment may go once all have answered: this all_gather is also the barrier.
-  const auto leaders = all_gather_value(group, leader, TraceKind::metadata, operation);
+  const auto leaders = all_gather_value(group, leader, TraceKind::metadata, setup_operation);
   const auto [ranks, cores] = count_ranks_and_cores(all, mine);
   return {node_map_of(leaders), ranks, cores};
 }

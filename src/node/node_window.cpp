@@ -18,11 +18,10 @@
 namespace tessera::detail {
 namespace {
 
-constexpr auto operation = "tessera::Communicator::duplicate_of";
-constexpr std::int64_t largest_slot_bytes = 512 << 10;
+constexpr std::int64_t largest_window_slot_bytes = 512 << 10;
 
 /// What the first rank of a node tells the others.
-struct Offer {
+struct WindowOffer {
   std::array<char, 64> name{};
   std::int64_t slot_bytes = 0;
 };
@@ -76,16 +75,16 @@ void make_window(const Communicator& communicator) {
   const int position = node.map.position(state.rank);
   const int ranks = static_cast<int>(node_ranks.size());
   SharedMemory made;
-  Offer offer;
+  WindowOffer offer;
   if (position == 0) {
     const auto bytes =
         text.empty() ? at_most_available(wanted_bytes, node_ranks.size()) : wanted_bytes;
-    const auto offered = WindowShape::fitting(ranks, bytes, largest_slot_bytes);
+    const auto offered = WindowShape::fitting(ranks, bytes, largest_window_slot_bytes);
     offer.slot_bytes = offered.slot_bytes;
     if (offered.slot_bytes > 0) made = SharedMemory::make(offered.bytes());
     made.name().copy(offer.name.data(), offer.name.size() - 1);
   }
-  const auto offers = all_gather_value(group, offer, TraceKind::metadata, operation);
+  const auto offers = all_gather_value(group, offer, TraceKind::metadata, setup_operation);
   const auto& first = offers[static_cast<std::size_t>(node_ranks.front())];
   const WindowShape shape{ranks, first.slot_bytes};
   SharedMemory memory;
@@ -93,8 +92,8 @@ void make_window(const Communicator& communicator) {
     memory = map_section(std::move(made), first.name.data(), shape, position);
 
   const bool is_mapped = memory.data() != nullptr && memory.error().empty();
-  const auto slots =
-      all_gather_value(group, is_mapped ? shape.slot_bytes : 0, TraceKind::metadata, operation);
+  const auto slots = all_gather_value(group, is_mapped ? shape.slot_bytes : 0, TraceKind::metadata,
+                                      setup_operation);
   memory.unlink();
   if (!is_mapped && node_ranks.size() > 1)
     log(LogLevel::warning, "comm", [&] {

@@ -11,8 +11,8 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr double edge_size = 11;  // of the text along edges
-constexpr double gap = 22;        // what is left out
+constexpr double edge_text_size = 11;  // of the text along edges
+constexpr double left_out_width = 22;  // what is left out
 
 /// No more than can be seen, nor than the file should have.
 int most_parts(std::size_t along_the_other_dim) {
@@ -41,16 +41,17 @@ class SliceDrawing {
         columns_{grid.column_dim(),
                  grid.parts(grid.column_dim(), most_parts(grid.count(grid.row_dim())))},
         cells_(cells_area(area)) {
-    rows_.sizes = sizes_to_scale(rows_.parts, least_size(rows_, cells_.height), gap, cells_.height);
-    columns_.sizes =
-        sizes_to_scale(columns_.parts, least_size(columns_, cells_.width), gap, cells_.width);
+    rows_.sizes = sizes_to_scale(rows_.parts, least_size(rows_, cells_.height), left_out_width,
+                                 cells_.height);
+    columns_.sizes = sizes_to_scale(columns_.parts, least_size(columns_, cells_.width),
+                                    left_out_width, cells_.width);
   }
 
   /// Returns the height taken.
   double draw() {
     if (!slice_.heading.empty())
-      svg_.text(cells_.x, cells_.y - margin_above() + edge_size + 1, slice_.heading,
-                {edge_size + 1, Anchor::start, "#222222", true});
+      svg_.text(cells_.x, cells_.y - margin_above() + edge_text_size + 1, slice_.heading,
+                {edge_text_size + 1, Anchor::start, "#222222", true});
     double y = cells_.y;
     for (std::size_t i = 0; i < rows_.parts.size(); ++i) {
       double x = cells_.x;
@@ -73,8 +74,8 @@ class SliceDrawing {
   }
 
   double margin_above() const {
-    const double heading = slice_.heading.empty() ? 0 : edge_size + 8;
-    return heading + (columns_.dim >= 0 ? 2 * edge_size + 10 : 0);
+    const double heading = slice_.heading.empty() ? 0 : edge_text_size + 8;
+    return heading + (columns_.dim >= 0 ? 2 * edge_text_size + 10 : 0);
   }
 
   double margin_left() const {
@@ -82,8 +83,8 @@ class SliceDrawing {
     double widest = 0;
     for (const auto& part : rows_.parts)
       if (part.part >= 0)
-        widest = std::max(widest, text_width(range_text(part.interval), edge_size));
-    return edge_size + 8 + widest + 6;
+        widest = std::max(widest, text_width(range_text(part.interval), edge_text_size));
+    return edge_text_size + 8 + widest + 6;
   }
 
   /// Rows and columns at one scale where that is not too flat nor too high.
@@ -157,36 +158,38 @@ class SliceDrawing {
     if (columns_.dim < 0) return;
     const double y = cells_.y - 5;
     const double middle = cells_.x + cells_.width / 2;
-    svg_.text(middle, y - edge_size - 3, title(columns_), {edge_size, Anchor::middle, "#555555"});
+    svg_.text(middle, y - edge_text_size - 3, title(columns_),
+              {edge_text_size, Anchor::middle, "#555555"});
     bool has_label = false;
     double x = cells_.x;
     for (std::size_t j = 0; j < columns_.parts.size(); x += columns_.sizes[j++]) {
       const auto text = edge_label(columns_.parts[j]);
-      if (text_width(text, edge_size) > columns_.sizes[j]) continue;
-      svg_.text(x + columns_.sizes[j] / 2, y, text, {edge_size});
+      if (text_width(text, edge_text_size) > columns_.sizes[j]) continue;
+      svg_.text(x + columns_.sizes[j] / 2, y, text, {edge_text_size});
       has_label = has_label || columns_.parts[j].part >= 0;
     }
     if (has_label) return;
-    svg_.text(cells_.x, y, "0", {edge_size, Anchor::start});
-    svg_.text(cells_.x + cells_.width, y, last_index(columns_), {edge_size, Anchor::end});
+    svg_.text(cells_.x, y, "0", {edge_text_size, Anchor::start});
+    svg_.text(cells_.x + cells_.width, y, last_index(columns_), {edge_text_size, Anchor::end});
   }
 
   void draw_row_edge() {
     if (rows_.dim < 0) return;
     const double x = cells_.x - 6;
-    svg_.text(cells_.x - margin_left() + edge_size, cells_.y + cells_.height / 2, title(rows_),
-              {edge_size, Anchor::middle, "#555555", false, true});
+    svg_.text(cells_.x - margin_left() + edge_text_size, cells_.y + cells_.height / 2, title(rows_),
+              {edge_text_size, Anchor::middle, "#555555", false, true});
     bool has_label = false;
     double y = cells_.y;
     for (std::size_t i = 0; i < rows_.parts.size(); y += rows_.sizes[i++]) {
-      if (rows_.sizes[i] < edge_size) continue;
+      if (rows_.sizes[i] < edge_text_size) continue;
       const auto text = rows_.parts[i].part < 0 ? "⋮" : edge_label(rows_.parts[i]);
-      svg_.text(x, y + rows_.sizes[i] / 2 + edge_size / 3, text, {edge_size, Anchor::end});
+      svg_.text(x, y + rows_.sizes[i] / 2 + edge_text_size / 3, text,
+                {edge_text_size, Anchor::end});
       has_label = has_label || rows_.parts[i].part >= 0;
     }
     if (has_label) return;
-    svg_.text(x, cells_.y + edge_size, "0", {edge_size, Anchor::end});
-    svg_.text(x, cells_.y + cells_.height, last_index(rows_), {edge_size, Anchor::end});
+    svg_.text(x, cells_.y + edge_text_size, "0", {edge_text_size, Anchor::end});
+    svg_.text(x, cells_.y + cells_.height, last_index(rows_), {edge_text_size, Anchor::end});
   }
 
   static std::string edge_label(const ShownPart& part) {

@@ -10,7 +10,7 @@ namespace tessera::detail {
 namespace {
 
 constexpr int most_lines = 24;  // of one picture, unless its rows need more
-constexpr int gap = 3;
+constexpr int gap_width = 3;
 
 using Labels = std::vector<std::vector<std::string>>;
 
@@ -76,8 +76,8 @@ class SlicePicture {
 
   std::string text() {
     const auto labels = cell_labels();
-    table_.widths =
-        sizes(columns_, least_column(labels), gap, width_ - 1 - static_cast<int>(columns_.size()));
+    table_.widths = sizes(columns_, least_column(labels), gap_width,
+                          width_ - 1 - static_cast<int>(columns_.size()));
     int tallest = 1;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       table_.cells.emplace_back();

@@ -53,7 +53,7 @@ void add_node(const Hop& hop, ElementType type, int rank, int peers, const NodeG
       load.node_bytes, bytes * static_cast<double>(ranks.size()) / static_cast<double>(counted));
 }
 
-double seconds_of(const HopLoad& load, const CostModel& model) {
+double seconds_of_one(const HopLoad& load, const CostModel& model) {
   return (load.near_bytes + load.far_bytes) * model.seconds_per_byte +
          load.node_bytes * model.seconds_per_node_byte +
          load.reduced_bytes * model.seconds_per_reduced_byte +
@@ -87,7 +87,7 @@ HopLoad load_of(const Hop& hop, ElementType type, const NodeGrid* nodes) {
 
 double seconds_of(std::span<const HopLoad> loads, const CostModel& model) {
   double seconds = static_cast<double>(loads.size()) * messages_per_hop * model.seconds_per_message;
-  for (const auto& load : loads) seconds += seconds_of(load, model);
+  for (const auto& load : loads) seconds += seconds_of_one(load, model);
   return seconds;
 }
 

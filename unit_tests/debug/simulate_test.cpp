@@ -248,11 +248,11 @@ TEST(SimulatedPiece, pieces_of_another_spec_are_found) {
             "rank 0: expected a piece [0:4, 0:3], got [0:2, 0:6]");
 }
 
-const detail::Transfer block{1, 2, {{0, 2}, {4, 3}}};
-const detail::Transfer other_box{1, 2, {{0, 2}, {4, 2}}};
+const detail::BlockTransfer block{1, 2, {{0, 2}, {4, 3}}};
+const detail::BlockTransfer other_box{1, 2, {{0, 2}, {4, 2}}};
 
 TEST(Transfers, both_sides_may_list_them_in_any_order) {
-  const detail::Transfer other{0, 2, {{0, 0}, {1, 1}}};
+  const detail::BlockTransfer other{0, 2, {{0, 0}, {1, 1}}};
 
   EXPECT_EQ(detail::transfer_mistake({block, other}, {other, block}), "");
 }
