@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "arguments.hpp"
-
 #include <vector>
 
+#include "arguments.hpp"
 #include "parse.hpp"
 
 namespace tessera::tools {

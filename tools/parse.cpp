@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parse.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,6 +8,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "parse.hpp"
 
 namespace tessera::tools {
 namespace {

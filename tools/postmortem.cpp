@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "postmortem.hpp"
-
 #include <algorithm>
 #include <set>
 #include <tuple>
+
+#include "postmortem.hpp"
 
 namespace tessera::tools {
 namespace {

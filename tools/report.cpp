@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "report.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -10,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <tessera/error/error.hpp>
+
+#include "report.hpp"
 
 namespace tessera::tools {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "timeline.hpp"
-
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -12,6 +10,7 @@
 #include <tessera/error/error.hpp>
 
 #include "report.hpp"
+#include "timeline.hpp"
 
 namespace tessera::tools {
 namespace {

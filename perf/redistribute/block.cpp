@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "block.hpp"
-
 #include <cstring>
 
 #include <tessera/error/error.hpp>
+
+#include "block.hpp"
 
 namespace tessera::perf {
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "case.hpp"
-
 #include <algorithm>
 
 #include <fmt/ranges.h>
+
+#include "case.hpp"
 
 namespace tessera::perf {
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "chunked_sum.hpp"
-
 #include <cstring>
+
+#include "chunked_sum.hpp"
 
 namespace tessera::perf {
 

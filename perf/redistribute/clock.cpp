@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "clock.hpp"
-
 #include <algorithm>
 #include <ctime>
 
@@ -9,6 +7,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "clock.hpp"
 #include "waits.hpp"
 #include "workspace.hpp"
 

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "measure.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -9,6 +7,7 @@
 #include <random>
 
 #include "clock.hpp"
+#include "measure.hpp"
 #include "values.hpp"
 #include "waits.hpp"
 

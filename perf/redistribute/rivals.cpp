@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "rivals.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <numeric>
+
+#include "rivals.hpp"
 
 namespace tessera::perf {
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "table.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "table.hpp"
 
 namespace tessera::perf {
 

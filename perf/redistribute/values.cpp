@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "values.hpp"
-
 #include <cstring>
+
+#include "values.hpp"
 
 namespace tessera::perf {
 

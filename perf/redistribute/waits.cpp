@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "waits.hpp"
-
 #include <thread>
 
 #include <sched.h>
+
+#include "waits.hpp"
 
 namespace tessera::perf {
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "workspace.hpp"
-
 #include <new>
 
 #include <tessera/tensor/detail/huge_pages.hpp>
+
+#include "workspace.hpp"
 
 namespace tessera::perf {
 

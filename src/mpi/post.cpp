@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
-
 #include "mpi/check.hpp"
 #include "mpi/message_limit.hpp"
 #include "mpi/post.hpp"

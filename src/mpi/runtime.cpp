@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include "mpi/world_rank.hpp"
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 
 #include "mpi/check.hpp"
+#include "mpi/world_rank.hpp"
 
 namespace tessera::comm {
 namespace {

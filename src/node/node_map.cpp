@@ -33,7 +33,8 @@ WorldRank world_rank() {
 }
 
 NodeMap overridden_node_map(const Group& group, std::string_view text) {
-  const auto all = all_gather_value(group, world_rank(), TraceKind::metadata, detail::setup_operation);
+  const auto all =
+      all_gather_value(group, world_rank(), TraceKind::metadata, detail::setup_operation);
   std::vector<int> world_ranks;
   int world_size = 0;
   for (const auto& [rank, size] : all) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include "mpi_counters.hpp"
-
 #include <mpi.h>
+
+#include "mpi_counters.hpp"
 
 namespace tessera::test {
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank leaves the common program somewhere: all ranks throw in time, and their flight records say
 // which rank and which call. The case follows from TESSERA_TEST_SEED.
-#include "../../tools/postmortem.hpp"
-
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -14,6 +12,7 @@
 
 #include <tessera/tessera.hpp>
 
+#include "../../tools/postmortem.hpp"
 #include "../support/generator.hpp"
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
