@@ -17,6 +17,7 @@
 #include "comm/environment.hpp"
 #include "mpi/check.hpp"
 #include "mpi/message_limit.hpp"
+#include "mpi/tuning.hpp"
 #include "mpi/world_rank.hpp"
 
 namespace tessera {

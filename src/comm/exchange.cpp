@@ -15,16 +15,12 @@
 #include "agreement/live_controls.hpp"
 #include "comm/communicator_state.hpp"
 #include "comm/exchange.hpp"
+#include "comm/tuning.hpp"
 #include "mpi/check.hpp"
 #include "mpi/clock.hpp"
 #include "mpi/post.hpp"
 
 namespace tessera {
-namespace {
-
-constexpr double drain_seconds_of_the_dead = 1;
-
-}  // namespace
 
 Exchange::Exchange(const Communicator& communicator, TraceKind kind, const char* operation,
                    int group_size)
@@ -84,7 +80,7 @@ void Exchange::drain() {
       while (!detail::drain({&transfer.request, 1}, 0.0)) {
         const bool is_dead = has_failed_ || !control.is_listening() ||
                              (owner_ != nullptr && owner_->may_have_lost_a_rank());
-        const double limit = is_dead ? drain_seconds_of_the_dead : control.options.timeout;
+        const double limit = is_dead ? detail::drain_seconds_of_the_dead : control.options.timeout;
         if (detail::seconds() - start > limit) return;
         detail::advance_all();
         detail::Control::poll_all();

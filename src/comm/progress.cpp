@@ -10,6 +10,7 @@
 
 #include <tessera/comm/progress.hpp>
 
+#include "comm/tuning.hpp"
 #include "mpi/clock.hpp"
 #include "mpi/world_rank.hpp"
 
@@ -55,11 +56,10 @@ bool ProgressMeter::is_wanted() {
 }
 
 void ProgressMeter::reach(std::int64_t bytes) {
-  constexpr double interval = 0.1;
   const auto listener = listener_.lock();
   const double now = detail::seconds();
   if (listener == nullptr || now < next_) return;
-  next_ = now + interval;
+  next_ = now + detail::progress_interval_seconds;
   const auto fraction =
       static_cast<double>(bytes) / static_cast<double>(std::max<std::int64_t>(1, progress_.bytes));
   progress_.fraction = std::clamp(fraction, progress_.fraction, 1.0);

@@ -13,6 +13,7 @@
 #include "debug/simulated_piece.hpp"
 #include "debug/simulated_terms.hpp"
 #include "debug/transfers.hpp"
+#include "debug/tuning.hpp"
 #include "plan/cells.hpp"
 #include "plan/mesh_pair.hpp"
 
@@ -20,9 +21,6 @@ namespace tessera {
 namespace {
 
 using detail::at, detail::SimulatedPiece;
-
-constexpr double most_elements = 1 << 26;
-constexpr double most_messages = 1 << 20;
 
 /// Largest memory of a rank. Throws if the plan is too large to be simulated.
 std::int64_t checked_peak_bytes(const RedistributePlan& plan) {
@@ -36,11 +34,11 @@ std::int64_t checked_peak_bytes(const RedistributePlan& plan) {
     messages += static_cast<double>(load.messages_received);
     peak = std::max(peak, load.memory);
   }
-  require(elements <= most_elements && messages <= most_messages, [&] {
+  require(elements <= detail::most_elements && messages <= detail::most_messages, [&] {
     return fmt::format(
         "simulate: expected at most {:.0f} elements that ranks hold and combine and {:.0f} "
         "messages, got {:.0f} and {:.0f}",
-        most_elements, most_messages, elements, messages);
+        detail::most_elements, detail::most_messages, elements, messages);
   });
   return peak;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "debug/traffic.hpp"
+#include "debug/tuning.hpp"
 
 namespace tessera::detail {
 
@@ -46,12 +47,11 @@ void add(PhaseTraffic& traffic, const Phase& phase, int rank, std::int64_t eleme
 
 /// Ranks of each block to ask, by the work of one of the plan's ranks.
 int ranks_to_ask(const std::vector<Step>& steps, const RankBlocks& blocks) {
-  constexpr std::int64_t most_work = 1 << 18;
   std::int64_t work = 1;
   for (const auto& step : steps)
     for (const auto& phase : step.phases)
       work += std::ssize(phase.send) + std::ssize(phase.receive);
-  return static_cast<int>(std::max<std::int64_t>(1, most_work / (work * blocks.count)));
+  return static_cast<int>(std::max<std::int64_t>(1, most_traffic_work / (work * blocks.count)));
 }
 
 /// The k-th of `asked` ranks that lie evenly in a block, elsewhere in each.
@@ -75,12 +75,8 @@ int RankBlocks::first(int block) const {
 }
 
 RankBlocks rank_blocks(int ranks) {
-  constexpr int most_single = 64;
-  constexpr int some = 32;
-  constexpr int few = 10;
-  constexpr int many_ranks = 8192;
-  if (ranks <= most_single) return {ranks, ranks};
-  return {ranks, ranks <= many_ranks ? some : few};
+  if (ranks <= most_single_ranks) return {ranks, ranks};
+  return {ranks, ranks <= many_ranks ? blocks_of_some_ranks : blocks_of_many_ranks};
 }
 
 Traffic traffic_of(const RedistributePlan& plan, const RankBlocks& blocks) {

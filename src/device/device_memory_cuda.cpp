@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include "device/device_runtime.hpp"
+#include "device/tuning.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -54,7 +55,7 @@ const char* way_to_share_device_memory() {
 }
 
 std::int64_t device_section_bytes() {
-  return 64 << 20;
+  return device_memory_for_slots;
 }
 
 DeviceMemory make_device_memory(int device, std::int64_t bytes, DeviceHandle& handle) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "device/device_memory.hpp"
+#include "device/tuning.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -46,7 +47,7 @@ const char* way_to_share_device_memory() {
 }
 
 std::int64_t device_section_bytes() {
-  return 4 << 20;
+  return host_memory_for_slots;
 }
 
 DeviceMemory make_device_memory(int, std::int64_t bytes, DeviceHandle& handle) {

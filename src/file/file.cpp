@@ -12,7 +12,7 @@
 #include <tessera/mpi/detail/runtime.hpp>
 
 #include "mpi/check.hpp"
-#include "mpi/message_limit.hpp"
+#include "mpi/tuning.hpp"
 
 namespace tessera {
 namespace {

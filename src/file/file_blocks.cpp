@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "file/file_blocks.hpp"
+#include "file/tuning.hpp"
 #include "mpi/check.hpp"
 
 namespace tessera::detail {
 namespace {
-
-constexpr std::int64_t run_weight = 1024;
 
 std::int64_t weight(const FileBlock& block) {
   if (block.repeats.size() == 1) return block.repeats[0].count;

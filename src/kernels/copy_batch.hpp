@@ -8,6 +8,7 @@
 #include <Kokkos_Core.hpp>
 
 #include "kernels/copy_loop.hpp"
+#include "kernels/tuning.hpp"
 #include "tensor/loops.hpp"
 
 namespace tessera::detail {
@@ -43,7 +44,7 @@ int word_bytes(const CopyLoop& loop);
 /// A few copies by the same word in one kernel, one word per index.
 template <int Bytes>
 struct CopyBatch {
-  static constexpr int capacity = 8;
+  static constexpr int capacity = copies_per_kernel;
 
   struct Part {
     const std::byte* source;

@@ -8,6 +8,7 @@
 
 #include "kernels/copy_loop.hpp"
 #include "kernels/planes.hpp"
+#include "kernels/tuning.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -46,7 +47,8 @@ void add_tasks(Work& work, const Planes& planes, std::int64_t wanted) {
 
 /// Long runs are cut, so that every thread gets a part.
 void add_loop(Work& work, const CopyLoop& loop, std::int64_t bytes_per_task) {
-  const auto piece = std::max((bytes_per_task + 63) / 64 * 64, serial_bytes);
+  const auto piece =
+      std::max((bytes_per_task + cache_line - 1) / cache_line * cache_line, serial_bytes);
   for (std::int64_t begin = 0; begin < loop.run; begin += piece) {
     CopyLoop part = loop;
     part.source += begin;
@@ -81,7 +83,7 @@ void copy_on_host(const Execution& execution, std::span<const CopyLoop> loops) {
   }
   const auto instance = execution.instance<MemorySpace::host>();
   const auto threads = static_cast<std::int64_t>(instance.concurrency());
-  const auto bytes_per_task = std::max(serial_bytes, bytes / (4 * threads));
+  const auto bytes_per_task = std::max(serial_bytes, bytes / (tasks_per_thread * threads));
   auto work = std::make_shared<Work>();
   for (const auto& loop : loops) add_loop(*work, loop, bytes_per_task);
   using Policy =

@@ -9,12 +9,9 @@
 
 #include "kernels/arithmetic.hpp"
 #include "kernels/reduction.hpp"
+#include "kernels/tuning.hpp"
 
 namespace tessera::detail {
-
-/// Terms that one kernel on a device combines: a power of two, so that each group of that many is a
-/// branch of the fixed tree.
-inline constexpr int device_terms = 8;
 
 /// Reduces a few terms on a device, one element per index.
 template <class T, class Op>

@@ -13,6 +13,7 @@
 #include <tessera/tensor/detail/launch.hpp>
 
 #include "kernels/arithmetic.hpp"
+#include "kernels/tuning.hpp"
 #include "tensor/loops.hpp"
 
 namespace tessera::detail {
@@ -58,7 +59,6 @@ template <class Function>
 void for_each_element(const Execution& execution, const char* label, const ArrayRef& array,
                       Function function) {
   using T = typename Function::value_type;
-  constexpr std::int64_t host_chunk = 4096;
   if (array.bytes() == 0) return;
 
   Extents extents = array.extents;
@@ -66,7 +66,8 @@ void for_each_element(const Execution& execution, const char* label, const Array
   for (auto& stride : strides[0]) stride *= array.type.size;
   simplify(extents, strides);
   const bool on_device = is_on_device(array.space);
-  const ForEachElement<Function> kernel{array.data, make_loops(extents, on_device ? 1 : host_chunk),
+  const ForEachElement<Function> kernel{array.data,
+                                        make_loops(extents, on_device ? 1 : elementwise_host_chunk),
                                         loop_strides(strides[0]), function};
   if (!on_device)
     launch_on_host(execution, label, kernel.loops.items(), array.bytes(), kernel);

@@ -13,6 +13,7 @@
 #include "kernels/avx2.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/stream_copy.hpp"
+#include "kernels/tuning.hpp"
 
 namespace tessera::detail {
 
@@ -26,7 +27,8 @@ template <class T, class Op>
 struct HostReduce {
   static constexpr std::int64_t deepest_tree = 33;
   static constexpr auto element = static_cast<std::int64_t>(sizeof(T));
-  static constexpr std::int64_t unit = 1024 / element;  ///< elements of a tile of the deepest tree
+  /// Number of elements of a tile of the deepest tree.
+  static constexpr std::int64_t unit = reduce_tile_bytes / element;
 
   std::shared_ptr<const Reduction> reduction;
   std::int64_t tile;  ///< elements
@@ -39,7 +41,7 @@ struct HostReduce {
 
   static std::int64_t tile_for(std::size_t terms) {
     const auto levels = static_cast<std::int64_t>(std::bit_width(terms));
-    return std::min<std::int64_t>(4, deepest_tree / (levels + 1)) * unit;
+    return std::min(std::int64_t{most_reduce_tile_units}, deepest_tree / (levels + 1)) * unit;
   }
 
   void operator()(std::int64_t i) const { (*this)(i, i + 1); }

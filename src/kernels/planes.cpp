@@ -8,19 +8,10 @@
 
 #include "kernels/planes.hpp"
 #include "kernels/stream_copy.hpp"
+#include "kernels/tuning.hpp"
 
 namespace tessera::detail {
 namespace {
-
-constexpr std::int64_t bytes_per_item = 16 * 1024;
-constexpr std::int64_t cache_line = 64;
-constexpr std::int64_t tile_rows = 256;
-constexpr std::int64_t least_streaming_run = 4 * cache_line;
-constexpr std::int64_t gathered_bytes = 4096;
-constexpr std::int64_t least_prefetched_run = 2 * cache_line;
-constexpr std::int64_t most_prefetched_run = 1024;
-constexpr std::int64_t least_prefetched_bytes = 64 * 1024;
-constexpr std::int64_t prefetch_distance = 4096;
 
 void move_to_back(Extents& values, std::size_t dim) {
   std::rotate(values.begin() + dim, values.begin() + dim + 1, values.end());
@@ -156,7 +147,8 @@ void transpose_block(const Plane& block, std::int64_t edge, Move move) {
 /// Tall and narrow tiles: along rows the source is read in few long streams.
 template <class Move>
 void transpose_rows(const Plane& plane, Move move) {
-  const auto edge = std::max<std::int64_t>(4, cache_line / move.bytes());
+  // A copy of the constant: by a reference to it, g++ 12 does not see that `edge` is constant, too.
+  const auto edge = std::max(std::int64_t{least_block_edge}, cache_line / move.bytes());
   for (std::int64_t first = 0; first < plane.columns; first += 2 * edge) {
     const auto last = std::min(plane.columns, first + 2 * edge);
     for (std::int64_t column = first; column < last; column += edge)
@@ -167,7 +159,6 @@ void transpose_rows(const Plane& plane, Move move) {
 
 /// How far ahead runs that are streamed are fetched: short ones as a whole before, see read_row().
 std::int64_t bytes_ahead(const Planes& planes) {
-  constexpr std::int64_t within_run = 1024;
   constexpr std::int64_t page = 4096;
   if (planes.run <= most_prefetched_run) return 0;
   return planes.run <= page && planes.columns > 1 ? planes.source_column_stride : within_run;

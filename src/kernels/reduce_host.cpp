@@ -9,12 +9,10 @@
 #include "kernels/copy_loop.hpp"
 #include "kernels/pack.hpp"
 #include "kernels/reduction.hpp"
+#include "kernels/tuning.hpp"
 
 namespace tessera::detail {
 namespace {
-
-constexpr std::int64_t scratch_bytes = 1024 * 1024;
-constexpr std::int64_t least_thickness = 16;
 
 /// The dim of extent > 1 with the largest stride.
 std::size_t outermost_dim(const ArrayRef& array) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// For comm and file: the longest message that MPI takes.
+// For comm: the longest message that MPI takes.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,5 @@ namespace tessera::detail {
 /// Largest message that MPI takes: no limit where MPI has large counts (MPI_Isend_c, MPI_Irecv_c),
 /// else 1 GiB. The same on all ranks.
 std::int64_t default_message_limit();
-
-/// Bytes that one collective file access moves on a rank.
-inline constexpr std::int64_t default_io_limit = std::int64_t{1} << 30;
 
 }  // namespace tessera::detail

@@ -6,6 +6,7 @@
 
 #include "picture/sharding_picture.hpp"
 #include "picture/text_table.hpp"
+#include "picture/tuning.hpp"
 
 namespace tessera::detail {
 
@@ -16,11 +17,8 @@ constexpr double left_out_width = 22;  // what is left out
 
 /// No more than can be seen, nor than the file should have.
 int most_parts(std::size_t along_the_other_dim) {
-  constexpr std::size_t most_cells = 4096;
-  constexpr std::size_t most_seen = 1200;
-  constexpr std::size_t always = 64;
-  const auto others = std::min(along_the_other_dim, always);
-  return static_cast<int>(std::min(most_seen, most_cells / others));
+  const auto others = std::min(along_the_other_dim, parts_always_shown);
+  return static_cast<int>(std::min(most_parts_seen, most_cells / others));
 }
 
 struct Axis {

@@ -4,15 +4,10 @@
 
 #include "plan/hop_load.hpp"
 #include "plan/specs.hpp"
+#include "plan/tuning.hpp"
 
 namespace tessera::detail {
 namespace {
-
-/// Before a rank goes on to another hop, it waits for peers as long as for some messages.
-constexpr double messages_per_hop = 5;
-
-/// So many blocks are looked at for one node, one rank's at least.
-constexpr std::int64_t most_blocks = 4096;
 
 /// What a rank receives from other nodes, and messages that it receives or sends.
 struct FarLoad {

@@ -16,6 +16,7 @@
 #include "plan/partial_tree.hpp"
 #include "plan/planner.hpp"
 #include "plan/specs.hpp"
+#include "plan/tuning.hpp"
 
 namespace tessera {
 
@@ -41,9 +42,6 @@ std::int64_t term_buffers(const detail::Hop& hop, int at_once) {
 
 /// So many messages of so many bytes that all that are under way at once respect the limit.
 detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
-  constexpr std::int64_t most_bytes = 1 << 20;
-  constexpr int fewest_at_once = 2;
-  constexpr int most_at_once = 64;
   constexpr double most_memory = 1e18;
   const auto limit = static_cast<std::int64_t>(std::min(
       detail::memory_limit(data.source, data.target, data.type, data.options), most_memory));
@@ -52,9 +50,9 @@ detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
   for (const auto& step : data.steps)
     for (const auto& hop : step.hops) peers = std::max(peers, detail::most_peers(hop));
   const auto possible_at_once =
-      static_cast<int>(std::clamp<std::int64_t>(limit / (2 * element), 1, most_at_once));
+      static_cast<int>(std::clamp<std::int64_t>(limit / (2 * element), 1, detail::most_at_once));
   detail::MessageSizes sizes;
-  sizes.at_once = std::min(possible_at_once, std::max(peers, fewest_at_once));
+  sizes.at_once = std::min(possible_at_once, std::max(peers, detail::fewest_at_once));
   sizes.limit = limit;
   // Only the first hop reduces.
   const auto& first = data.steps.front().hops.front();
@@ -62,7 +60,8 @@ detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
   sizes.terms_at_once = terms_at_once(possible_at_once, std::max(1, boxes));
   const auto terms = boxes > 0 ? boxes * term_buffers(first, sizes.terms_at_once) : 0;
   sizes.buffers = sizes.at_once + std::max<std::int64_t>(sizes.at_once, terms);
-  sizes.bytes = std::max(element, std::min(most_bytes, limit / (sizes.buffers + 1)));
+  sizes.bytes =
+      std::max(element, std::min(detail::most_message_bytes, limit / (sizes.buffers + 1)));
   return sizes;
 }
 
@@ -331,7 +330,6 @@ std::string grid_of(const detail::Hop& hop, const RedistributePlan::Data& data) 
 }  // namespace
 
 std::string RedistributePlan::explain() const {
-  constexpr int most_ranks_counted = 4096;
   auto text = to_string(*this) + "\n";
   for (const auto& step : data_->steps) {
     text += fmt::format("  {}{}\n", step.kind == StepKind::reduce ? "reduce" : "exchange",
@@ -347,7 +345,7 @@ std::string RedistributePlan::explain() const {
   }
   if (data_->partial_target)
     text += fmt::format("  fill with the identity of {}\n", to_string(data_->partial_target->op));
-  if (std::ssize(ranks()) <= most_ranks_counted) {
+  if (std::ssize(ranks()) <= detail::most_ranks_counted) {
     const auto received = most_received(*this, *data_);
     text += fmt::format("  busiest rank receives {} bytes, at least {} are needed\n",
                         received.bytes, received.lower_bound);

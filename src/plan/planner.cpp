@@ -9,14 +9,11 @@
 #include "plan/hop_load.hpp"
 #include "plan/planner.hpp"
 #include "plan/specs.hpp"
+#include "plan/tuning.hpp"
 
 namespace tessera::detail {
 
 namespace {
-
-constexpr std::int64_t default_extra_memory = std::int64_t{64} << 20;
-constexpr int least_peers_for_stages = 64;
-constexpr double least_gain = 0.8;
 
 /// Coordinate 0 alone holds the value; the others hold the identity.
 bool keeps_on_first(ReduceOp op) {
@@ -178,7 +175,7 @@ double memory_limit(const DTensorSpec& source, const DTensorSpec& target, Elemen
   if (options.extra_memory > 0) return static_cast<double>(options.extra_memory);
   const auto largest =
       std::max(largest_piece_bytes(source, type), largest_piece_bytes(target, type));
-  return default_extra_memory + largest / 8;
+  return default_extra_memory + largest / extra_memory_share;
 }
 
 PartialDims partial_dims(const Placements& source, const Placements& target) {

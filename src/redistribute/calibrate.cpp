@@ -14,9 +14,12 @@
 #include "comm/exchange.hpp"
 #include "mpi/clock.hpp"
 #include "plan/node_grid.hpp"
+#include "redistribute/tuning.hpp"
 
 namespace tessera {
 namespace {
+
+namespace calibration = detail::calibration;
 
 constexpr auto label = "tessera::calibrate";
 using Bytes = Kokkos::View<double*, Kokkos::HostSpace>;
@@ -89,7 +92,6 @@ int far_shift(const DeviceMesh& mesh, const detail::NodeGrid& nodes) {
 /// Seconds in which every rank sends so many messages to the rank `shift` after it.
 double seconds_of_messages(const DeviceMesh& mesh, int shift, std::size_t messages,
                            std::int64_t bytes) {
-  constexpr int repetitions = 5;
   const auto group = mesh.group();
   const int next = group.rank_at(shift);
   const int previous = group.rank_at(-shift);
@@ -106,40 +108,40 @@ double seconds_of_messages(const DeviceMesh& mesh, int shift, std::size_t messag
     exchange.wait();
     exchange.finish();
   };
-  return fastest(mesh, repetitions, [&] {
+  return fastest(mesh, calibration::repetitions, [&] {
     detail::keeping(mesh.communicator(), exchange_all, [&] { return buffer; });
   });
 }
 
 /// What comes from other nodes, all ranks of each receiving at once.
 void measure_between_nodes(const DeviceMesh& mesh, CostModel& model) {
-  constexpr std::size_t tiny_messages = 64;
-  constexpr std::size_t large_messages = 8;
-  constexpr std::int64_t large_bytes = 512 << 10;
   const detail::NodeGrid nodes(mesh.layout(), mesh.ranks_per_node(), label);
   const int shift = far_shift(mesh, nodes);
   if (shift == 0) return;
-  const double tiny = seconds_of_messages(mesh, shift, tiny_messages, 8);
-  const double large = seconds_of_messages(mesh, shift, large_messages, large_bytes);
-  model.seconds_per_far_message = std::max(least, tiny / tiny_messages);
+  const double tiny = seconds_of_messages(mesh, shift, calibration::tiny_messages, 8);
+  const double large =
+      seconds_of_messages(mesh, shift, calibration::large_messages, calibration::large_bytes);
+  model.seconds_per_far_message = std::max(least, tiny / calibration::tiny_messages);
   const double seconds_per_byte =
-      (large - large_messages * model.seconds_per_far_message) / (large_messages * large_bytes);
+      (large - calibration::large_messages * model.seconds_per_far_message) /
+      (calibration::large_messages * calibration::large_bytes);
   model.seconds_per_node_byte =
       std::max(least, (seconds_per_byte - model.seconds_per_byte) / nodes.ranks_per_node());
 }
 
 /// On one node.
 void measure_near(const DeviceMesh& mesh, CostModel& model) {
-  constexpr std::int64_t rows = 256;
-  constexpr std::int64_t columns = 2048;
-  constexpr double piece_bytes = rows * columns * sizeof(double);
-  constexpr int repetitions = 5;
+  constexpr double piece_bytes = calibration::rows * calibration::columns * sizeof(double);
   const std::int64_t n = mesh.size();
   const auto ranks = static_cast<double>(n);
 
-  const double tiny = seconds_of(mesh, Shard(0), Shard(1), {n, n}, 4 * repetitions);
-  const double moved = seconds_of(mesh, Shard(0), Shard(1), {rows * n, columns}, repetitions);
-  const double reduced = seconds_of(mesh, Partial(), Shard(0), {rows, columns}, repetitions);
+  const double tiny = seconds_of(mesh, Shard(0), Shard(1), {n, n}, calibration::tiny_repetitions);
+  const double moved =
+      seconds_of(mesh, Shard(0), Shard(1), {calibration::rows * n, calibration::columns},
+                 calibration::repetitions);
+  const double reduced =
+      seconds_of(mesh, Partial(), Shard(0), {calibration::rows, calibration::columns},
+                 calibration::repetitions);
   const double received = piece_bytes * (ranks - 1) / ranks;
   model.seconds_per_message = std::max(least, tiny / (ranks - 1));
   model.seconds_per_byte = std::max(least, (moved - tiny) / received);

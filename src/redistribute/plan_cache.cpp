@@ -13,12 +13,11 @@
 #include <tessera/redistribute/redistribute.hpp>
 
 #include "engine/run.hpp"
+#include "redistribute/tuning.hpp"
 
 namespace tessera {
 namespace detail {
 namespace {
-
-constexpr std::size_t largest_cache = 256;
 
 /// What was asked for, and what was given.
 struct Request {
@@ -34,7 +33,7 @@ struct PlanCache {
   std::optional<Request> last;  ///< most calls repeat it
   std::shared_ptr<Scratch> scratch = std::make_shared<Scratch>();
   std::vector<std::shared_ptr<Scratch>> spare_scratch;
-  Recycler recycler;
+  Recycler recycler{default_recycling_limit};
   CostModel cost_model;
 };
 

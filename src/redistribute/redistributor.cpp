@@ -16,6 +16,7 @@
 #include "engine/run.hpp"
 #include "engine/short_exchange.hpp"
 #include "node/nodes.hpp"
+#include "redistribute/tuning.hpp"
 
 namespace tessera {
 
@@ -37,9 +38,6 @@ struct Redistributor::State {
 };
 
 namespace {
-
-/// Of so many blocks at most lists are kept for each plan: with many peers, messages take the time.
-constexpr std::size_t most_kept_blocks = 64;
 
 std::size_t blocks(const std::vector<Step>& steps) {
   std::size_t result = 0;
@@ -127,7 +125,7 @@ Redistributor::Redistributor(RedistributePlan plan, const detail::Meshes& meshes
   state_ = std::make_shared<State>(
       State{std::move(plan), group, std::move(steps), std::move(scratch), calls, source_shape,
             target_shape, source.coordinate().has_value(), target.coordinate().has_value()});
-  state_->keeps_phases = blocks(state_->steps) <= most_kept_blocks;
+  state_->keeps_phases = blocks(state_->steps) <= detail::most_kept_blocks;
   state_->may_be_short =
       position >= 0 && state_->keeps_phases &&
       detail::ShortExchange::may_serve(state_->plan, state_->steps, state_->group);

@@ -9,6 +9,8 @@
 
 #include <tessera/tensor/detail/huge_pages.hpp>
 
+#include "tensor/tuning.hpp"
+
 namespace tessera::detail {
 
 #if defined(MADV_HUGEPAGE)

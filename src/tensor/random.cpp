@@ -8,6 +8,7 @@
 #include <tessera/tensor/random.hpp>
 
 #include "tensor/loops.hpp"
+#include "tensor/tuning.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -110,14 +111,13 @@ struct Piece {
 
 template <class T, int Parts, class Distribution>
 void fill(const Execution& execution, Random random, const Piece& piece) {
-  constexpr std::int64_t host_chunk = 1024;
   Extents extents = piece.destination.extents;
   std::array strides{piece.destination.strides, piece.index_strides};
   for (auto& stride : strides[0]) stride *= piece.destination.type.size;
   simplify(extents, strides);
   const bool on_device = is_on_device(piece.destination.space);
   const FillRandom<T, Parts, Distribution> kernel{
-      piece.destination.data,   make_loops(extents, on_device ? 1 : host_chunk),
+      piece.destination.data,   make_loops(extents, on_device ? 1 : random_host_chunk),
       loop_strides(strides[0]), loop_strides(strides[1]),
       piece.first_index,        random};
   if (on_device)

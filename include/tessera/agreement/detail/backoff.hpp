@@ -17,7 +17,25 @@ namespace tessera::detail {
 /// spinning only delays it.
 class Backoff {
  public:
-  explicit Backoff(bool oversubscribed) : spins_(oversubscribed ? 4 : 200), spins_left_(spins_) {}
+  /// Number of turns that a waiting loop spins before it gives its core away at every turn.
+  ///
+  /// More turns notice an arrival sooner, because no call of the kernel lies between. Fewer turns
+  /// leave the core to other processes and begin sooner to watch the control channel. Not measured
+  /// on its own; judgement. Shown by: perf_redistribute, rows */16x32 and */64x64 with one core per
+  /// rank.
+  static constexpr int most_spins = 200;
+
+  /// Number of turns that a waiting loop spins where ranks outnumber the cores, and in all waits
+  /// but those of Watch.
+  ///
+  /// The rank that is awaited then often has no core, and spinning delays it. Not measured on its
+  /// own; judgement. With this value, machine A of perf/README.md takes 7.7 to 17 µs on 4 ranks and
+  /// 23 to 29 µs on 8 ranks for S0->S1 64². Shown by: perf_redistribute, row S0->S1/64x64 with 4
+  /// and 8 ranks on 2 cores.
+  static constexpr int most_spins_oversubscribed = 4;
+
+  explicit Backoff(bool oversubscribed)
+      : spins_(oversubscribed ? most_spins_oversubscribed : most_spins), spins_left_(spins_) {}
 
   /// Returns whether it gave the core away.
   bool pause() {

@@ -17,7 +17,8 @@ namespace tessera::detail {
 /// memory costs more than what fills it. The oldest go first where together they are too large.
 class Recycler {
  public:
-  static constexpr std::int64_t default_limit = std::int64_t{512} << 20;
+  /// Keeps results of at most `limit` bytes in all.
+  explicit Recycler(std::int64_t limit) : limit_(limit) {}
 
   void set_limit(std::int64_t bytes) {
     limit_ = bytes;
@@ -62,7 +63,7 @@ class Recycler {
   }
 
   std::vector<Entry> entries_;  // last used last
-  std::int64_t limit_ = default_limit;
+  std::int64_t limit_;
 };
 
 }  // namespace tessera::detail

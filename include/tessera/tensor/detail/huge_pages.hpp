@@ -8,8 +8,6 @@
 namespace tessera::detail {
 
 inline constexpr std::int64_t huge_page_bytes = 2 << 20;
-/// Less memory is left with small pages.
-inline constexpr std::int64_t least_huge_bytes = 2 * huge_page_bytes;
 
 /// Asks the system for huge pages for fresh host memory: its first touch is then twice as fast, and
 /// so are messages that the kernel copies from it. Does nothing for small memory.

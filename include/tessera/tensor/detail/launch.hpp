@@ -13,7 +13,14 @@
 
 namespace tessera::detail {
 
-/// Work on fewer bytes of host memory runs at once on the calling thread.
+/// Least number of bytes of host memory for which a kernel is given to all threads.
+///
+/// Less work runs on the calling thread, because starting and joining threads takes longer than the
+/// work. The kernels also use the value as the least size of a task and of a result for which
+/// operands in another memory order are transposed, the engine as the least size of an unpacked
+/// chunk that is timed. Not measured on its own; judgement. Shown by: perf_redistribute, rows
+/// */64x64 (16 KiB per shard) and */128x256 with OMP_NUM_THREADS of 2 and more and a core for each
+/// thread; recorded runs have one thread per rank.
 inline constexpr std::int64_t serial_bytes = 16 * 1024;
 
 constexpr bool is_on_device(MemorySpace space) {
