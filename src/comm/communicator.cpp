@@ -13,8 +13,8 @@
 #include <tessera/mpi/detail/runtime.hpp>
 #include <tessera/mpi/detail/tags.hpp>
 
-#include "comm/communicator_state.hpp"
 #include "comm/environment.hpp"
+#include "comm/registry.hpp"
 #include "mpi/check.hpp"
 #include "mpi/message_limit.hpp"
 #include "mpi/tuning.hpp"

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "agreement/live_controls.hpp"
-#include "comm/communicator_state.hpp"
+#include "comm/registry.hpp"
 #include "mpi/check.hpp"
 
 namespace tessera::detail {

@@ -12,9 +12,9 @@
 #include <tessera/io/detail/npy_pieces.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
 
-#include "io/agreement.hpp"
 #include "io/convert.hpp"
 #include "io/npy_format.hpp"
+#include "io/shared_errors.hpp"
 
 namespace tessera {
 namespace detail {

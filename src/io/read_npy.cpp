@@ -5,8 +5,8 @@
 #include <tessera/io/detail/npy_pieces.hpp>
 
 #include "comm/agree_on_error.hpp"
-#include "io/agreement.hpp"
 #include "io/convert.hpp"
+#include "io/shared_errors.hpp"
 #include "kernels/pack.hpp"
 
 namespace tessera::detail {

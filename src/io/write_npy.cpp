@@ -13,8 +13,8 @@
 #include <tessera/io/detail/npy_pieces.hpp>
 
 #include "comm/agree_on_error.hpp"
-#include "io/agreement.hpp"
 #include "io/npy_format.hpp"
+#include "io/shared_errors.hpp"
 #include "kernels/pack.hpp"
 
 namespace tessera::detail {

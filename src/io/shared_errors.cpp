@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tessera/agreement/detail/operation.hpp>
 
-#include "io/agreement.hpp"
+#include "io/shared_errors.hpp"
 
 namespace tessera::detail {
 

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+// What full_tensor(), gather_to() and reduce_partial() redistribute to.
+#include <fmt/format.h>
+
+#include <tessera/error/error.hpp>
+#include <tessera/redistribute/redistribute.hpp>
+
+namespace tessera::detail {
+
+Placements reduced_placements(const Placements& placements) {
+  std::vector<Placement> result(placements.begin(), placements.end());
+  for (auto& placement : result)
+    if (placement.is_partial()) placement = Replicate();
+  return Placements(std::move(result), placements.split_positions());
+}
+
+Placements all_replicate(const DeviceMesh& mesh) {
+  return std::vector<Placement>(static_cast<std::size_t>(mesh.ndim()), Replicate());
+}
+
+DTensorSpec whole_on(const MeshLayout& layout, const Extents& shape, int owner) {
+  Boundaries boundaries(shape.size());
+  boundaries.front().assign(static_cast<std::size_t>(layout.size()) + 1, shape[0]);
+  for (int part = 0; part <= owner; ++part) boundaries.front()[static_cast<std::size_t>(part)] = 0;
+  const std::vector<Placement> placements(static_cast<std::size_t>(layout.ndim()), Shard(0));
+  if (placements.empty()) boundaries.front().clear();
+  return DTensorSpec(layout, placements, shape, std::move(boundaries));
+}
+
+void require_mesh_rank(const DeviceMesh& mesh, int mesh_rank, const char* function) {
+  require(0 <= mesh_rank && mesh_rank < mesh.size(), [&] {
+    return fmt::format("{}: expected a rank of mesh {}, 0 to {}, got {}", function, to_string(mesh),
+                       mesh.size() - 1, mesh_rank);
+  });
+}
+
+}  // namespace tessera::detail
