@@ -38,15 +38,16 @@ function(tessera_without_contraction)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${flags}")
 endfunction()
 
-# tessera_precompiled(<target> <header> ...): compiles the headers once for the target, and for those that reuse them. Not with
-# compilers for devices, which take other paths through the same headers.
+# tessera_precompiled(<target> <header> ...): compiles the headers once for the target, and for those that reuse them.
+# Precompiled headers are off for CUDA, HIP and SYCL, whose compilers read the same headers in more than one way.
 function(tessera_precompiled target)
   if(TESSERA_PRECOMPILED_HEADERS)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
 
-# tessera_reuses_precompiled(<target> <other target>): both have the same compile options but for warnings.
+# tessera_reuses_precompiled(<target> <other target>): compiles <target> with the precompiled headers of <other target>. Both
+# must have the same compile options, except warnings.
 function(tessera_reuses_precompiled target other)
   if(TESSERA_PRECOMPILED_HEADERS)
     target_precompile_headers(${target} REUSE_FROM ${other})
@@ -54,7 +55,7 @@ function(tessera_reuses_precompiled target other)
 endfunction()
 
 # tessera_unity_by_folder(<target> <source> ...): where CMAKE_UNITY_BUILD is on, the sources of one folder are compiled
-# together. Sources with options of their own are not.
+# together. Sources that have their own compile options are compiled separately.
 function(tessera_unity_by_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   foreach(source IN LISTS ARGN)
@@ -63,8 +64,9 @@ function(tessera_unity_by_folder target)
   endforeach()
 endfunction()
 
-# Tests run side by side, `ctest --parallel 8`, each with its share of these slots (the property PROCESSORS): a test that uses
-# all cores takes all, one that computes on one core half of them, and one whose ranks mostly wait a single one.
+# Tests run side by side, `ctest --parallel 8`, each with its share of these slots (the property PROCESSORS). A test that uses
+# all cores, or that limits a time, takes all 8 slots; a test that computes on one core takes 4; and a test whose ranks mostly
+# wait takes 1. With more than 8 jobs tests that limit a time are no longer alone.
 set(tessera_all_slots 8)
 set(tessera_one_core 4)
 set(tessera_waits 1)
@@ -107,8 +109,6 @@ function(tessera_mpi_test name program)
     set(slots ${tessera_all_slots})
     if(arg_WAITS)
       set(slots ${tessera_waits})
-    elseif(ranks EQUAL 1)
-      set(slots ${tessera_one_core})
     endif()
     add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
                                              $<TARGET_FILE:${program}> ${arg_ARGS})

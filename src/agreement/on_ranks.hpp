@@ -9,7 +9,8 @@
 
 namespace tessera::detail {
 
-/// Returns " (on ranks 1, 3)": the positions that failed, "" if that is the whole group.
+/// Returns the failed positions as text, such as " (on ranks 1, 3)", or "" if all positions of the
+/// group failed.
 std::string on_ranks(const std::vector<int>& positions, std::size_t group_size);
 
 }  // namespace tessera::detail

@@ -15,9 +15,9 @@
 
 #include "comm/environment.hpp"
 #include "comm/registry.hpp"
+#include "comm/tuning.hpp"
 #include "mpi/check.hpp"
 #include "mpi/message_limit.hpp"
-#include "mpi/tuning.hpp"
 #include "mpi/world_rank.hpp"
 
 namespace tessera {

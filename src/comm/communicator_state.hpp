@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// For mesh, node, engine and redistribute: what the handles of a communicator share.
+// For node, file, mesh, engine and redistribute: what the handles of a communicator share.
 #pragma once
 
 #include <cstdint>

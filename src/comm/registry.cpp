@@ -91,6 +91,10 @@ void attach(MPI_Comm user, const StatePointer& state) {
   registry().live.push_back(state);
 }
 
+void detach(MPI_Comm user) {
+  check_mpi(MPI_Comm_delete_attr(user, duplicate_keyval()), "MPI_Comm_delete_attr");
+}
+
 void release(CommunicatorState& state) noexcept {
   // Emptied first: freeing a communicator may call user_communicator_freed for one made from it.
   if (state.control) state.control->close();

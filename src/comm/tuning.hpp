@@ -1,11 +1,23 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// This file holds the tuned constants of communication: time limits of exchanges and of reports.
+// For file: the tuned constants of communication, which are time limits of exchanges and of reports, and the size of a file
+// access.
 //
 // Each docstring says what a constant trades, how it was measured and which benchmark row shows it.
 #pragma once
 
+#include <cstdint>
+
 namespace tessera::detail {
+
+/// Largest number of bytes that one file access moves on a rank, equal on all ranks.
+///
+/// A larger value needs fewer collective rounds. A smaller one keeps MPI-IO's list of runs shorter:
+/// a run counts at least `run_weight` bytes (file/tuning.hpp), so that a round has at most 2^20
+/// runs. The value must stay below 2^31, because the functions of MPI-IO take counts of type int.
+/// Not measured on its own; judgement. Shown by: no row. A benchmark that writes more than 1 GiB
+/// from one rank as .npy would show it.
+inline constexpr std::int64_t default_io_limit = std::int64_t{1} << 30;
 
 /// Time for which an exchange that ends early waits for messages of a rank taken for dead, seconds.
 ///

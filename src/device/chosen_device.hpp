@@ -9,10 +9,10 @@ namespace tessera::detail {
 /// Returns the number of the device that this process has chosen: -1 if it has not chosen one yet.
 using DeviceQuery = int (*)();
 
-/// Sets the function that knows the device, and returns the previous one. Null where nobody knows.
+/// Sets the function that knows the device, and returns the previous one (null if none was set).
 DeviceQuery set_device_query(DeviceQuery query);
 
-/// Returns the function that knows the device. Null where nobody knows.
+/// Returns the function that knows the device. Returns null if no function was set.
 DeviceQuery device_query();
 
 }  // namespace tessera::detail

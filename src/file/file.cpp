@@ -11,8 +11,8 @@
 #include <tessera/file/file.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 
+#include "comm/tuning.hpp"
 #include "mpi/check.hpp"
-#include "mpi/tuning.hpp"
 
 namespace tessera {
 namespace {

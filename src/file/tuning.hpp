@@ -13,7 +13,7 @@ namespace tessera::detail {
 ///
 /// MPI-IO keeps a list of runs in memory, which short runs would let grow. A larger value bounds
 /// that memory more tightly and needs more collective rounds. Together with `default_io_limit`
-/// (mpi/tuning.hpp) it allows 2^20 runs in a round. Not measured on its own; judgement. Shown by:
+/// (comm/tuning.hpp) it allows 2^20 runs in a round. Not measured on its own; judgement. Shown by:
 /// no row. A benchmark that reads a column block of a large .npy file would show it.
 inline constexpr std::int64_t run_weight = 1024;
 

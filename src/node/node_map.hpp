@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// For mesh: which ranks share a node.
 #pragma once
 
 #include <span>

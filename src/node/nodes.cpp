@@ -4,6 +4,7 @@
 #include <tessera/error/log.hpp>
 
 #include "comm/communicator_state.hpp"
+#include "comm/registry.hpp"
 #include "node/description.hpp"
 #include "node/nodes.hpp"
 
@@ -11,15 +12,9 @@ namespace tessera::detail {
 namespace {
 
 void attach_nodes(const Communicator& communicator) {
-  auto& state = communicator.state();
-  state.node = std::make_shared<NodeState>();
-  try {
-    learn_nodes(communicator);
-    make_window(communicator);
-  } catch (...) {
-    state.node.reset();
-    throw;
-  }
+  communicator.state().node = std::make_shared<NodeState>();
+  learn_nodes(communicator);
+  make_window(communicator);
   log(LogLevel::info, "comm", [&] { return "new communicator:\n" + description(communicator); });
 }
 
@@ -27,7 +22,14 @@ void attach_nodes(const Communicator& communicator) {
 
 Communicator communicator_on_nodes(MPI_Comm user) {
   auto communicator = Communicator::duplicate_of(user);
-  if (!communicator.state().node) attach_nodes(communicator);
+  if (communicator.state().node) return communicator;
+  try {
+    attach_nodes(communicator);
+  } catch (...) {
+    // The next call makes a new duplicate: messages of this one must not meet it.
+    detach(user);
+    throw;
+  }
   return communicator;
 }
 

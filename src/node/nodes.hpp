@@ -29,20 +29,22 @@ struct NodeState {
 /// Returns the library's duplicate of `user` (see Communicator::duplicate_of) after its ranks have
 /// found out who shares a node, and have made the window of each node.
 ///
-/// Collective over `user` at the first call, local afterwards. Ranks share a node that have one boot
-/// id and can open the same POSIX shared memory. The environment variable TESSERA_NODES (that of
+/// Collective over `user` at the first call, local afterwards. Two ranks share a node if they have
+/// the same boot id and can open the same POSIX shared memory. The environment variable TESSERA_NODES (that of
 /// rank 0) overrides it: a node number for every rank of MPI_COMM_WORLD, such as 0,0,0,1 (more than
 /// there are ranks are ignored), or `each`: every rank is a node of its own.
 ///
 /// Errors: those of Communicator::duplicate_of; InvalidArgument for a TESSERA_NODES that is
-/// malformed or too short (on every rank).
+/// malformed or too short, and for a TESSERA_WINDOW that is no number of bytes (on every rank). The
+/// next call makes a new duplicate.
 Communicator communicator_on_nodes(MPI_Comm user);
 
 /// Returns what communicator_on_nodes() has attached to this communicator.
 NodeState& nodes_of(const Communicator& communicator);
 
 /// Returns the rank of this process among those of MPI_COMM_WORLD that it shares memory with, from
-/// 0, whatever TESSERA_NODES says. Collective over MPI_COMM_WORLD.
+/// 0, whatever TESSERA_NODES says. Collective over MPI_COMM_WORLD at the first call, local
+/// afterwards.
 int node_local_rank();
 
 }  // namespace tessera::detail

@@ -13,6 +13,7 @@
 
 #include "../support/groups.hpp"
 #include "../support/variable.hpp"
+#include "comm/communicator_state.hpp"
 #include "node/node_map.hpp"
 #include "node/nodes.hpp"
 
@@ -125,12 +126,15 @@ TEST(NodeMap, throws_on_every_rank_for_a_malformed_variable_and_works_afterwards
   auto user = duplicate_world();
   {
     const test::Variable variable("TESSERA_NODES", world().rank() == 0 ? "0:1" : "each");
+    const test::Variable timeout("TESSERA_TIMEOUT", "123");
     EXPECT_THROW(detail::communicator_on_nodes(user), InvalidArgument);
   }
+  const test::Variable timeout("TESSERA_TIMEOUT", "234");
 
   const auto communicator = detail::communicator_on_nodes(user);
 
   EXPECT_EQ(communicator.size(), world().size());
+  EXPECT_EQ(communicator.state().control->options.timeout, 234) << "of the first attempt";
   MPI_Comm_free(&user);
 }
 

@@ -18,6 +18,7 @@
 
 #include <tessera/tessera.hpp>
 
+#include "../support/message_limit.hpp"
 #include "../support/planned_traffic.hpp"
 #include "../support/simulate.hpp"
 
@@ -216,6 +217,7 @@ int main(int argc, char** argv) {
   }
   const tessera::ScopeGuard guard(argc, argv);
   const auto world = tessera::DeviceMesh::from_comm(MPI_COMM_WORLD);
+  const auto limit = tessera::test::limit_of_messages();
   const auto count = run_file(file, world.size(), world.rank() == 0, [&](Case& golden) {
     return passes_on_all_ranks(world, passes_under_mpi(golden));
   });

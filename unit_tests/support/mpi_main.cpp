@@ -4,28 +4,16 @@
 // main() of every test program that runs under mpiexec: each rank runs all tests, rank 0 reports,
 // other ranks report their failures only, and the program fails if any rank failed.
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
-#include <optional>
 
 #include <Kokkos_Core.hpp>
 #include <mpi.h>
 
 #include <gtest/gtest.h>
 
-#include "comm/limit_scope.hpp"
-#include "node/nodes.hpp"
+#include "message_limit.hpp"
 
 namespace {
-
-/// Longer messages on the communicator of MPI_COMM_WORLD come in several parts where
-/// TESSERA_TEST_MESSAGE_LIMIT says how many bytes MPI takes at most.
-std::optional<tessera::detail::LimitScope> limit_of_messages() {
-  const char* const bytes = std::getenv("TESSERA_TEST_MESSAGE_LIMIT");
-  if (bytes == nullptr) return std::nullopt;
-  return std::optional<tessera::detail::LimitScope>(
-      std::in_place, tessera::detail::communicator_on_nodes(MPI_COMM_WORLD), std::atoll(bytes));
-}
 
 class FailuresOfOtherRanks : public testing::EmptyTestEventListener {
  public:
@@ -64,7 +52,7 @@ int main(int argc, char** argv) {
       delete listeners.Release(listeners.default_result_printer());
       listeners.Append(new FailuresOfOtherRanks(rank));
     }
-    const auto limit = limit_of_messages();
+    const auto limit = tessera::test::limit_of_messages();
     const int mine = RUN_ALL_TESTS();
     MPI_Allreduce(&mine, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   }

@@ -39,7 +39,7 @@ class Communicator {
   int size() const;
 
   /// This machine runs more of these ranks than they may use cores: waits yield at once instead of
-  /// spinning.
+  /// spinning. True until the ranks have found out who shares a node, as making a mesh does.
   bool is_oversubscribed() const;
 
   /// The duplicate itself. Errors: MpiError if it was freed.

@@ -4,8 +4,8 @@
 
 namespace tessera::detail {
 
-/// Returns how many cores of this machine there are for each rank of the fullest communicator so
-/// far: the limit for threads of kernels on the host, which know no communicator.
+/// Returns the number of cores per rank on this machine, the smallest of all communicators so far.
+/// Host kernels, which do not know their communicator, use at most this number of threads.
 int cores_per_rank();
 
 /// Lowers cores_per_rank() to `cores`, and returns what it was.
