@@ -19,6 +19,18 @@ install(FILES LICENSE CHANGELOG.md CITATION.cff DESTINATION "${CMAKE_INSTALL_DOC
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION "${package_folder}")
 configure_package_config_file(cmake/tesseraConfig.cmake.in tesseraConfig.cmake INSTALL_DESTINATION "${package_folder}"
                               NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file(tesseraConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+# Before 1.0 minor versions are not compatible. CMake shows the text of PACKAGE_VERSION where it does not accept a package.
+write_basic_package_version_file(tesseraVersion.cmake COMPATIBILITY SameMinorVersion)
+file(
+  CONFIGURE
+  OUTPUT tesseraConfigVersion.cmake
+  CONTENT [=[
+include("${CMAKE_CURRENT_LIST_DIR}/tesseraVersion.cmake")
+if(NOT PACKAGE_VERSION_COMPATIBLE)
+  string(APPEND PACKAGE_VERSION " (find_package accepts @PROJECT_VERSION_MAJOR@.@PROJECT_VERSION_MINOR@ and its patches: before 1.0 minor versions are not compatible)")
+endif()
+]=]
+  @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/tesseraConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/tesseraConfigVersion.cmake"
+              "${CMAKE_CURRENT_BINARY_DIR}/tesseraVersion.cmake"
               cmake/TesseraLanguage.cmake cmake/TesseraMpi.cmake DESTINATION "${package_folder}")
