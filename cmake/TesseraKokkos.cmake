@@ -3,7 +3,9 @@
 #
 # Kokkos, and whether this compiler can build on top of it: by nvcc_wrapper, by Kokkos' launch compiler, or by the
 # language that Kokkos was built as.
-find_package(Kokkos 5 REQUIRED)
+#
+# scripts/install-deps puts a Kokkos into build/kokkos where the system has none.
+find_package(Kokkos 4.5 REQUIRED HINTS "${CMAKE_CURRENT_LIST_DIR}/../build/kokkos")
 set(fits FALSE)
 
 include("${CMAKE_CURRENT_LIST_DIR}/TesseraLanguage.cmake")

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// For agreement and comm: the rank in MPI_COMM_WORLD.
+// For agreement, comm and tensor: the rank in MPI_COMM_WORLD.
 #pragma once
 
 namespace tessera::detail {

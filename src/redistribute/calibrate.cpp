@@ -59,7 +59,7 @@ double seconds_of(const DeviceMesh& mesh, Placement from, Placement to, const Ex
   const auto redistributor = make_plan(source, target, element_type<double>()).bind(mesh);
   const auto shape_of = [&](const DTensorSpec& spec) { return spec.local_shape(mesh.rank()); };
   const auto memory_for = [&](const DTensorSpec& spec) {
-    return Bytes(label, static_cast<std::size_t>(product(shape_of(spec))));
+    return Bytes(std::string(label), static_cast<std::size_t>(product(shape_of(spec))));
   };
   const auto array = [&](const Bytes& memory, const DTensorSpec& spec) {
     const auto flat = array_ref(memory);

@@ -16,9 +16,10 @@ struct ScopeGuardOptions {
 /// Initialises MPI and Kokkos where nobody has, and finalises exactly what it initialised.
 ///
 /// On device backends each rank takes the device of its node-local rank unless KOKKOS_DEVICE_ID or
-/// the command line says otherwise. Destroyed by an exception it finalises nothing, so that the
-/// launcher sees a rank fail and ends the job. Errors: MpiError if MPI was finalised, or does not
-/// provide the thread level.
+/// the command line says otherwise. Rank 0 alone prints the help that Kokkos gives on --help and
+/// --kokkos-help. Destroyed by an exception it finalises nothing, so that the launcher sees a rank
+/// fail and ends the job. Errors: MpiError if MPI was finalised, or does not provide the thread
+/// level.
 class ScopeGuard {
  public:
   ScopeGuard(int& argc, char**& argv, ScopeGuardOptions options = {});

@@ -55,7 +55,7 @@ class Tessera(CMakePackage, CudaPackage, ROCmPackage):
 
     # Cray MPICH 8 provides MPI 3, which this range contains.
     depends_on("mpi@3.1:")
-    depends_on("kokkos@5:")
+    depends_on("kokkos@4.5:")
     depends_on("fmt")
 
     for backend in ("serial", "openmp"):
