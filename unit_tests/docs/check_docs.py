@@ -19,7 +19,7 @@ SNIPPET = re.compile(r"(?:^<!-- file: (\S+) -->\n+)?^```cpp\n(.*?)^```\s*$", re.
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 VARIABLE = re.compile(r"\bTESSERA_[A-Z0-9_]+\b")
 DECLARATION = re.compile(r"template|class|struct|enum|inline|using(?! namespace)|constexpr|[a-z]\w*(::\w+)*(<.*>)?[&*]* \w+\(")
-OF_SCRIPTS = {"TESSERA_DEPS", "TESSERA_TEST_SEED", "TESSERA_TEST_CASES", "TESSERA_TEST_MESSAGE_LIMIT"}  # and of tests
+OF_SCRIPTS = {"TESSERA_DEPS", "TESSERA_KOKKOS_SOURCES", "TESSERA_TEST_SEED", "TESSERA_TEST_CASES", "TESSERA_TEST_MESSAGE_LIMIT"}  # and of tests
 RUN_COMMANDS = ("show", "explain", "simulate")
 
 
