@@ -174,8 +174,8 @@ class Pages(Case):
     def test_readme(self):
         prefix = self.installed(given["build"])
         [program] = blocks_of("README.md", "cpp")
-        self.project_of("README.md", program)
-        [command] = [block for block in blocks_of("README.md", "sh") if block.startswith("cmake -S app")]
+        self.project_of("docs/install.md", program)
+        [command] = [block for block in blocks_of("docs/install.md", "sh") if block.startswith("cmake -S app")]
         words = command.replace("<where>", str(prefix)).split()
         self.succeed(given["cmake"], *words[1:], *self.options(), cwd=self.folder)
         self.succeed(given["cmake"], "--build", "app/build", cwd=self.folder)
