@@ -54,12 +54,12 @@ std::optional<Probed> probe(MPI_Comm comm, int source, int tag, bool& is_heard) 
 }
 
 /// From whichever rank; while one is dead, MPI may look for messages of one rank at a time only.
-std::optional<Probed> probe_any(MPI_Comm comm, int ranks) {
+std::optional<Probed> probe_any(MPI_Comm comm, int ranks, int tag) {
   bool is_heard = true;
-  auto result = probe(comm, MPI_ANY_SOURCE, control_tag, is_heard);
+  auto result = probe(comm, MPI_ANY_SOURCE, tag, is_heard);
   for (int rank = 0; !is_heard && !result && rank < ranks; ++rank) {
     bool is_alive = true;
-    result = probe(comm, rank, control_tag, is_alive);
+    result = probe(comm, rank, tag, is_alive);
   }
   return result;
 }
@@ -74,11 +74,12 @@ int largest_tag() {
 /// A message may be there and yet be seen by a later call only.
 constexpr int looks = 8;
 
-/// What others have asked meanwhile is of no use any more.
+/// Receives what others have asked meanwhile, and what calls that failed have left unreceived, and
+/// drops it: MPICH 5 does not free a communicator while there are such messages.
 void drop_unread(MPI_Comm handle, int ranks) noexcept {
   try {
     for (int look = 0; look < looks && handle != MPI_COMM_NULL; ++look)
-      while (auto probed = probe_any(handle, ranks)) {
+      while (auto probed = probe_any(handle, ranks, MPI_ANY_TAG)) {
         std::vector<std::byte> bytes(static_cast<std::size_t>(probed->bytes));
         MPI_Mrecv(bytes.data(), static_cast<int>(probed->bytes), MPI_BYTE, &probed->message,
                   MPI_STATUS_IGNORE);
@@ -164,7 +165,8 @@ void Control::close() noexcept {
   for (auto& [key, log] : logs_)
     for (const auto& call : log.past)
       log.set.forgotten = std::max(log.set.forgotten, call.sequence);
-  drop_unread(handle_, static_cast<int>(processes_.size()));
+  const int ranks = static_cast<int>(processes_.size());
+  drop_unread(handle_, ranks);
   for (auto& [bytes, request] : transfers_) {
     if (drain({&request, 1}, 0.1)) continue;
     MPI_Cancel(&request);
@@ -180,6 +182,7 @@ void Control::close() noexcept {
   }
   open_messages_.clear();
   leftovers_.clear();
+  drop_unread(handle_, ranks);
   handle_ = MPI_COMM_NULL;
 }
 
@@ -248,7 +251,7 @@ void Control::send_statement(int rank, const Statement& statement) {
 void Control::poll() {
   if (handle_ == MPI_COMM_NULL) return;
   last_poll = seconds();
-  while (auto probed = probe_any(handle_, static_cast<int>(processes_.size()))) {
+  while (auto probed = probe_any(handle_, static_cast<int>(processes_.size()), control_tag)) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(probed->bytes));
     check_mpi(MPI_Mrecv(bytes.data(), static_cast<int>(probed->bytes), MPI_BYTE, &probed->message,
                         MPI_STATUS_IGNORE),

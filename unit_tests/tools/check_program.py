@@ -223,7 +223,8 @@ class Info(Case):
         self.assertRegex(self.text_of("--version"), r"^tessera \d+\.\d+\.\d+\n$")
         for command in ("explain", "info", "postmortem", "show", "simulate", "timeline"):
             self.assertIn(f"\n  {command} ", self.text_of("--help"))
-            self.assertIn(f"Usage: tessera {command}", self.text_of(command, "--help"))
+            # CLI11 2.4 writes "Usage: " before it no more.
+            self.assertIn(f"tessera {command} [OPTIONS]", self.text_of(command, "--help"))
 
 
 def changed(option, value):
@@ -262,8 +263,8 @@ WRONG = [
     (["explain", *FEW, "--to-mesh", "2,2"], f'tessera explain: --to-mesh: {MESH_FORM} "2,2"'),
     (["explain", *FEW, "--to-mesh", "2x2"], "tessera explain: --to: expected 2 placements for mesh (2, 2), got 1 (R)"),
     (["explain", *FEW, "--to-mesh", "4", "--ranks-per-node", "2"], "tessera explain: --to-mesh excludes"),
-    (["explain", *FEW, "--ranks-per-node", "0"], "tessera explain: --ranks-per-node: Value 0 not in range 1 to"),
-    (["explain", *FEW, "--extra-memory", "1k"], "tessera explain: --extra-memory: Value 1k not in range 1 to"),
+    (["explain", *FEW, "--ranks-per-node", "0"], "tessera explain: --ranks-per-node: Value 0 not in range"),
+    (["explain", *FEW, "--extra-memory", "1k"], "tessera explain: --extra-memory: Value 1k not in range"),
     (["explain", *FEW, "--svg", "/no/such/folder/a.svg"], "tessera explain: --svg: expected a file that can be written"),
     (["show", "--mesh", "2", "--shape", "4"], "tessera show: --placements is required"),
     (["show", "--mesh", "2", "--shape", "4", "--placements", "S"], f"tessera show: --placements: {PLACEMENT_FORM}"),
