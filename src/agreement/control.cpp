@@ -160,6 +160,10 @@ void Control::finish_detached() noexcept {
   }
 }
 
+/// How long a communicator that is about to be freed waits for its peers to take what was sent to
+/// them: they do so as they free theirs.
+constexpr double closing_seconds = 0.1;
+
 void Control::close() noexcept {
   finish_detached();
   for (auto& [key, log] : logs_)
@@ -168,13 +172,17 @@ void Control::close() noexcept {
   const int ranks = static_cast<int>(processes_.size());
   drop_unread(handle_, ranks);
   for (auto& [bytes, request] : transfers_) {
-    if (drain({&request, 1}, 0.1)) continue;
+    if (drain({&request, 1}, closing_seconds)) continue;
     MPI_Cancel(&request);
     MPI_Request_free(&request);
     keep_for_ever(std::make_shared<std::vector<std::byte>>(std::move(bytes)));
   }
   transfers_.clear();
-  test_open_messages();
+  for (const double start = seconds();
+       !open_messages_.empty() && seconds() < start + closing_seconds;) {
+    drop_unread(handle_, ranks);
+    test_open_messages();
+  }
   for (auto& [number, requests, memory] : open_messages_) {
     for (auto& request : requests)
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
