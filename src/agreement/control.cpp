@@ -81,8 +81,9 @@ void drop_unread(MPI_Comm handle, int ranks) noexcept {
     for (int look = 0; look < looks && handle != MPI_COMM_NULL; ++look)
       while (auto probed = probe_any(handle, ranks, MPI_ANY_TAG)) {
         std::vector<std::byte> bytes(static_cast<std::size_t>(probed->bytes));
-        MPI_Mrecv(bytes.data(), static_cast<int>(probed->bytes), MPI_BYTE, &probed->message,
-                  MPI_STATUS_IGNORE);
+        MPI_Request request = MPI_REQUEST_NULL;
+        post_matched(bytes.data(), probed->bytes, probed->message, request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
       }
   } catch (...) {
     // MPI fails: then nothing is left to be dropped.

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <optional>
+#include <streambuf>
 #include <string>
 #include <string_view>
 
@@ -33,30 +35,42 @@ bool is_among(std::string_view word, int argc, char** argv) {
   return std::any_of(argv, argv + argc, [&](const char* argument) { return argument == word; });
 }
 
-/// Keeps std::cout silent while it lives.
-class SilentOutput {
+/// Drops what is written to std::cout while it lives.
+class SilentOutput : std::streambuf {
  public:
-  SilentOutput() : buffer_(std::cout.rdbuf(nullptr)) {}
-  ~SilentOutput() { std::cout.rdbuf(buffer_); }
+  SilentOutput() : before_(std::cout.rdbuf(this)) {}
+  ~SilentOutput() override { std::cout.rdbuf(before_); }
   SilentOutput(const SilentOutput&) = delete;
   SilentOutput& operator=(const SilentOutput&) = delete;
 
  private:
-  std::streambuf* buffer_;
+  int_type overflow(int_type character) override { return traits_type::not_eof(character); }
+
+  std::streambuf* before_;
 };
 
-/// Initialises Kokkos. Kokkos answers --help and --kokkos-help on every rank; here the first rank
-/// alone prints the answer. After --kokkos-help Kokkos calls exit(), which then finalises MPI too.
+/// After --kokkos-help Kokkos::initialize() calls exit(): MPI is finalised then, too.
+struct FinaliseAtExit {
+  FinaliseAtExit() {
+    is_pending = true;
+    std::atexit([] { comm::finish({.initialised_mpi = is_pending}); });
+  }
+  ~FinaliseAtExit() { is_pending = false; }
+  FinaliseAtExit(const FinaliseAtExit&) = delete;
+  FinaliseAtExit& operator=(const FinaliseAtExit&) = delete;
+
+  static inline bool is_pending = false;
+};
+
+/// Initialises Kokkos, which gives its help on every rank: rank 0 alone prints it.
 void initialise_kokkos(int& argc, char**& argv, const comm::Runtime& mpi) {
   const bool ends_after_help = is_among("--kokkos-help", argc, argv);
-  if (ends_after_help && mpi.initialised_mpi)
-    std::atexit([] { comm::finish({.initialised_mpi = true}); });
-  if ((ends_after_help || is_among("--help", argc, argv)) && detail::world_rank() != 0) {
-    const SilentOutput silent;
-    Kokkos::initialize(argc, argv);
-  } else {
-    Kokkos::initialize(argc, argv);
-  }
+  const bool gives_help = ends_after_help || is_among("--help", argc, argv);
+  std::optional<FinaliseAtExit> finalise;
+  std::optional<SilentOutput> silent;
+  if (ends_after_help && mpi.initialised_mpi) finalise.emplace();
+  if (gives_help && detail::world_rank() != 0) silent.emplace();
+  Kokkos::initialize(argc, argv);
 }
 
 }  // namespace

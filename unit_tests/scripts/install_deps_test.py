@@ -31,7 +31,7 @@ plain = []
 for argument in arguments:
     if plain and plain[-1] == "-o":
         plain.pop()
-    elif argument not in ("-qq", "-y", "--no-install-recommends"):
+    elif argument not in ("-qq", "-y", "--no-install-recommends", "-c") and not argument.endswith("/apt/conf"):
         plain.append(argument)
 text = " ".join(plain)
 
@@ -60,6 +60,8 @@ elif name == "apt-get":
                 continue
             old = system["installed"].get(package)
             print(f"Inst {package} [{old}] (9)" if old else f"Inst {package} (9)")
+        for package in system.get("replaces", []):
+            print(f"Inst {package} [1] (9)")
     elif "download" in plain:
         log(name + " " + text)
         pathlib.Path("libkokkos.deb").touch()
@@ -81,6 +83,10 @@ elif name == "dpkg-deb":
 elif name == "cmake":
     if "-P" in plain:
         sys.exit(subprocess.run([os.environ["REAL_CMAKE"], *arguments]).returncode)
+    if plain[0] == "-S" and "empty" in text:
+        sys.exit(system.get("cmake_fails", 0))
+    if plain[0] == "--build" and system.get("build_fails"):
+        sys.exit(1)
     if plain[0] == "-S" and "probe" in text:
         print("Kokkos 5.2.2, folder")
         sys.exit(0 if system["cmake_finds"] or os.path.exists("build/kokkos") else 1)
@@ -130,7 +136,7 @@ class InstallDeps(unittest.TestCase):
     def environment(self, system, **variables):
         (self.folder / "system.json").write_text(json.dumps(system))
         (self.folder / "log").write_text("")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("Kokkos_", "TESSERA_"))}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("Kokkos_", "TESSERA_", "CXX"))}
         return kept | {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "PLAYED_SYSTEM": str(self.folder / "system.json"),
                        "PLAYED_LOG": str(self.folder / "log"), "REAL_CMAKE": cmake} | variables
 
@@ -150,8 +156,8 @@ class InstallDeps(unittest.TestCase):
         system = self.debian("bookworm", "2.36-9", cmake_finds=True)
         del system["installed"]["make"]
         said, done = self.install(system, "clang")
-        self.assertEqual(done, ["sudo apt-get install make clang"])
-        self.assertIn("make clang: by apt, 2 new packages, 0 replaced, 0 removed", said)
+        self.assertEqual(done, ["sudo apt-get update", "sudo apt-get install make clang"])
+        self.assertIn("make clang: by apt, 2 new, 0 replaced, 0 removed", said)
 
     def test_takes_the_package_of_the_system(self):
         system = self.debian("duke", "2.43-7")
@@ -178,13 +184,31 @@ class InstallDeps(unittest.TestCase):
         self.assertEqual(done, ["cmake -S", "cmake --build", "cmake --install"])
         self.assertIn("does not run here, it needs libc6 >= 2.38 (here 2.36-9)", said)
 
+    def test_what_does_not_build_is_no_reason_to_replace_packages(self):
+        said, done = self.install(self.debian("bookworm", "2.36-9", build_fails=1), status=1)
+        self.assertEqual(done, ["cmake -S"])
+        self.assertIn("its sources could not be built", said)
+
+    def test_a_compiler_that_does_not_work_is_said_first(self):
+        said, done = self.install(self.debian("bookworm", "2.36-9", cmake_fails=1), status=1)
+        self.assertEqual(done, [])
+        self.assertIn("a C++ compiler are needed", said)
+
+    def test_a_package_that_would_replace_others_is_not_installed(self):
+        system = self.debian("bookworm", "2.36-9")
+        system["own"]["libkokkos-dev"] = "5.3.0-1"
+        system["replaces"] = ["libc6"]
+        said, done = self.install(system)
+        self.assertEqual(done, ["cmake -S", "cmake --build", "cmake --install"])
+        self.assertIn("it would replace packages", said)
+
     def test_says_what_the_upgrade_replaces_and_goes_on_without_a_terminal(self):
         self.serve(self.archive, "0" * 64)
         said, done = self.install(self.debian("bookworm", "2.36-9"))
         self.assertEqual(done, ["sudo apt-get install -t sid libc6", "apt-get download libkokkos-dev/sid libkokkos5.2/sid"])
         self.assertIn("expected SHA-256 " + "0" * 64, said)
         self.assertIn("THIS REPLACES PACKAGES OF THE SYSTEM", said)
-        self.assertIn("0 new packages, 1 replaced, 0 removed\n  replaced: libc6", said)
+        self.assertIn("0 new, 1 replaced, 0 removed\n  replaced: libc6", said)
         self.assertIn("no terminal to ask at: going on", said)
 
     def test_asks_at_a_terminal(self):
@@ -208,7 +232,7 @@ class InstallDeps(unittest.TestCase):
         said, done = self.install(system, "--dry-run")
         self.assertEqual(done, [])
         self.assertFalse((self.project / "build/kokkos").exists())
-        for expected in ("make: by apt, 1 new packages", "the sources of 4.", "if its archive cannot be fetched", "replaced: libc6"):
+        for expected in ("make: by apt, 1 new", "the sources of 4.", "if its archive cannot be had", "replaced: libc6"):
             self.assertIn(expected, said)
 
     def test_takes_sources_that_are_named(self):
@@ -217,7 +241,7 @@ class InstallDeps(unittest.TestCase):
         shutil.rmtree(self.project / "build/kokkos")
         said, done = self.install(self.debian("trixie", "2.41-12"), status=1, TESSERA_KOKKOS_SOURCES="nowhere.tar.gz")
         self.assertIn("nowhere.tar.gz", said)
-        self.assertIn("found no Kokkos >= ", said)
+        self.assertIn("its sources could not be built", said)
 
     def test_takes_a_kokkos_that_is_named_as_it_is(self):
         said, done = self.install(self.debian("bookworm", "2.36-9"), Kokkos_ROOT="/opt/kokkos")
