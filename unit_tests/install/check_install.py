@@ -84,8 +84,10 @@ class Case(unittest.TestCase):
         text = self.build_and_run(f"-Dtessera_ROOT={prefix}")
         self.assertRegex(text, r"Found tessera \d+\.\d+\.\d+: Kokkos devices [\w;]+, built by \w+ \S+")
         for file in prefix.rglob("*.cmake"):
+            # Kokkos may lie within the sources, in build/kokkos.
+            text = file.read_text().replace(cached("Kokkos_DIR"), "")
             for path in (given["source"], str(self.folder)):
-                self.assertNotIn(path, file.read_text(), file)
+                self.assertNotIn(f"{path}/", text, file)
         self.assertRegex(self.succeed(str(prefix / "bin/tessera"), "--version"), r"^tessera \d+\.\d+\.\d+\n$")
 
 
