@@ -13,9 +13,8 @@ namespace tessera::detail {
 ///
 /// More memory makes longer slots, and so fewer chunks, kernels and flags; it is not available to
 /// the user. Among n ranks of a node a slot has 1 / (2 (n - 1)) of it and at most 16 MiB: 16 MiB
-/// for 2 ranks, 4.6 MiB for 8 ranks. Not measured on its own; judgement. The code has not run on a
-/// device. Shown by: no row. perf_redistribute with device Views, S0->S1/4096x4096 with 4 and more
-/// ranks, would show it.
+/// for 2 ranks, 4.6 MiB for 8 ranks. Not measured on its own; judgement. Shown by:
+/// perf_device, row S0->S1 with 4 and more ranks.
 inline constexpr std::int64_t device_memory_for_slots = 64 << 20;
 
 /// Host memory that takes the place of a device's in builds without a device, per rank, bytes.

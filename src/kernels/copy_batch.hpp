@@ -49,7 +49,7 @@ struct CopyBatch {
   struct Part {
     const std::byte* source;
     std::byte* destination;
-    Loops loops;
+    DeviceLoops loops;
     LoopArray source_strides;
     LoopArray destination_strides;
     std::int64_t end;
@@ -63,15 +63,13 @@ struct CopyBatch {
   void add(const CopyLoop& copy) {
     Part part{copy.source,
               copy.destination,
-              make_loops(copy.extents, 1),
+              DeviceLoops(copy.extents, copy.run / Bytes),
               loop_strides(copy.source_strides),
               loop_strides(copy.destination_strides),
               0};
-    const int last = static_cast<int>(copy.extents.size());
-    part.loops.ndims = last + 1;
-    part.loops.extents[last] = copy.run / Bytes;
-    part.source_strides[last] = Bytes;
-    part.destination_strides[last] = Bytes;
+    const int innermost = part.loops.size - 1;
+    part.source_strides[innermost] = Bytes;
+    part.destination_strides[innermost] = Bytes;
     part.end = items() + part.loops.items();
     parts[size++] = part;
   }
@@ -80,11 +78,16 @@ struct CopyBatch {
     int p = 0;
     while (i >= parts[p].end) ++p;
     const Part& part = parts[p];
-    const auto item = part.loops.item(p == 0 ? i : i - parts[p - 1].end);
-    const auto* from = part.source + part.loops.offset(item, part.source_strides);
-    auto* to = part.destination + part.loops.offset(item, part.destination_strides);
+    const auto* from = part.source;
+    auto* to = part.destination;
+    part.loops.at(p == 0 ? i : i - parts[p - 1].end, [&](int d, std::int64_t index) {
+      from += index * part.source_strides[d];
+      to += index * part.destination_strides[d];
+    });
     *reinterpret_cast<Word<Bytes>*>(to) = *reinterpret_cast<const Word<Bytes>*>(from);
   }
 };
+
+static_assert(sizeof(CopyBatch<1>) < 4096, "CUDA takes 4 KiB of arguments in the fastest way");
 
 }  // namespace tessera::detail

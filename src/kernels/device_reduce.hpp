@@ -16,30 +16,38 @@ namespace tessera::detail {
 /// Reduces a few terms on a device, one element per index.
 template <class T, class Op>
 struct DeviceReduce {
-  Loops loops;
+  DeviceLoops loops;
   Operand destination;
   std::int64_t divisor;
   int size;
-  Kokkos::Array<Operand, device_terms> terms;
+  Kokkos::Array<Operand, device_terms> terms{};
 
   explicit DeviceReduce(const Reduction& reduction)
-      : loops(make_loops(reduction.extents, 1)),
+      : loops(reduction.extents),
         destination(reduction.destination),
         divisor(reduction.divisor),
         size(static_cast<int>(reduction.terms.size())) {
     std::copy(reduction.terms.begin(), reduction.terms.end(), terms.data());
   }
 
+  // Loops over terms have fixed ends, so that a thread keeps its values in registers.
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const auto item = loops.item(i);
+    const std::byte* from[device_terms];
+    for (int t = 0; t < device_terms; ++t) from[t] = terms[t].data;
+    auto* to = destination.data;
+    loops.at(i, [&](int d, std::int64_t index) {
+      for (int t = 0; t < device_terms; ++t)
+        if (t < size) from[t] += index * terms[t].strides[d];
+      to += index * destination.strides[d];
+    });
     T values[device_terms];
-    for (int t = 0; t < size; ++t)
-      values[t] = *reinterpret_cast<const T*>(terms[t].data + loops.offset(item, terms[t].strides));
-    for (int width = 1; width < size; width *= 2)
-      for (int t = 0; t + width < size; t += 2 * width)
-        values[t] = Op{}(values[t], values[t + width]);
+    for (int t = 0; t < device_terms; ++t)
+      if (t < size) values[t] = *reinterpret_cast<const T*>(from[t]);
+    for (int width = 1; width < device_terms; width *= 2)
+      for (int t = 0; t + width < device_terms; t += 2 * width)
+        if (t + width < size) values[t] = Op{}(values[t], values[t + width]);
     if (divisor != 1) values[0] = divided(values[0], divisor);
-    *reinterpret_cast<T*>(destination.data + loops.offset(item, destination.strides)) = values[0];
+    *reinterpret_cast<T*>(to) = values[0];
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <utility>
 
@@ -53,6 +54,29 @@ bool is_one_dim(const Extents& extents, std::span<const Extents> strides, std::s
 }
 
 }  // namespace
+
+Divisor::Divisor(std::int64_t d) {
+  if (d == 1) return;
+  const auto divisor = static_cast<std::uint64_t>(d);
+  const int bits = std::bit_width(divisor - 1);
+  const auto power = static_cast<unsigned __int128>(1) << (63 + bits);
+  multiplier_ = static_cast<std::uint64_t>(power / divisor) + 1;
+  shift_ = bits - 1;
+}
+
+DeviceLoops::DeviceLoops(const Extents& all) {
+  for (const auto extent : all) add(extent);
+}
+
+DeviceLoops::DeviceLoops(const Extents& outer, std::int64_t innermost) : DeviceLoops(outer) {
+  add(innermost);
+}
+
+void DeviceLoops::add(std::int64_t extent) {
+  extents[size] = extent;
+  divisors[size] = Divisor(extent);
+  ++size;
+}
 
 Loops make_loops(const Extents& extents, std::int64_t chunk) {
   Loops loops;

@@ -80,6 +80,70 @@ struct Loops {
   }
 };
 
+/// The upper half of a product.
+KOKKOS_INLINE_FUNCTION std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t low = 0xffffffff;
+  const auto first = (a & low) * (b & low);
+  const auto second = (a >> 32) * (b & low) + (first >> 32);
+  const auto third = (a & low) * (b >> 32) + (second & low);
+  return (a >> 32) * (b >> 32) + (second >> 32) + (third >> 32);
+}
+
+/// Divides by a number that is known before the kernel starts, with multiplications and shifts:
+/// devices have no instruction that divides numbers of 64 bits.
+///
+/// Source: Granlund and Montgomery, Division by Invariant Integers using Multiplication (1994):
+/// for 0 ≤ n < 2^63 and l = ⌈log2 d⌉, n / d = ⌊n m / 2^(63 + l)⌋ with m = ⌊2^(63 + l) / d⌋ + 1.
+class Divisor {
+ public:
+  Divisor() = default;
+  /// Expects d ≥ 1.
+  explicit Divisor(std::int64_t d);
+
+  KOKKOS_FUNCTION std::int64_t quotient(std::int64_t n) const {
+    if (multiplier_ == 0) return n;
+    return static_cast<std::int64_t>(high_product(static_cast<std::uint64_t>(n), multiplier_) >>
+                                     shift_);
+  }
+
+ private:
+  std::uint64_t multiplier_ = 0;  ///< 0: d is 1
+  int shift_ = 0;
+};
+
+/// Nested loops as kernels on devices go through them: one element per index, neighbours of the
+/// innermost loop by neighbouring threads, no divisions and nothing in arrays of a thread's own.
+struct DeviceLoops {
+  int size = 0;
+  LoopArray extents{};
+  Kokkos::Array<Divisor, max_loops> divisors{};
+
+  DeviceLoops() = default;
+  /// Expects no extent 0.
+  explicit DeviceLoops(const Extents& all);
+  DeviceLoops(const Extents& outer, std::int64_t innermost);
+
+  /// Adds a loop inside the others.
+  void add(std::int64_t extent);
+
+  std::int64_t items() const {
+    std::int64_t result = 1;
+    for (int d = 0; d < size; ++d) result *= extents[d];
+    return result;
+  }
+
+  /// Calls visit(d, index) for the index of each loop d at an item, innermost first.
+  template <class Visit>
+  KOKKOS_FUNCTION void at(std::int64_t item, const Visit& visit) const {
+    for (int d = size - 1; d > 0; --d) {
+      const auto outer = divisors[d].quotient(item);
+      visit(d, item - outer * extents[d]);
+      item = outer;
+    }
+    if (size > 0) visit(0, item);
+  }
+};
+
 /// Loops over all of `extents`, at least one loop. Expects no extent 0.
 Loops make_loops(const Extents& extents, std::int64_t chunk);
 

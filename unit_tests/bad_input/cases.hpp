@@ -51,12 +51,12 @@ struct Particle {
   std::int32_t charge;
 };
 
-using Integers = Kokkos::View<int**, Kokkos::LayoutRight, Kokkos::HostSpace>;
-using Flags = Kokkos::View<bool**, Kokkos::LayoutRight, Kokkos::HostSpace>;
-using Floats = Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace>;
-using Complexes = Kokkos::View<Kokkos::complex<double>**, Kokkos::LayoutRight, Kokkos::HostSpace>;
-using Particles = Kokkos::View<Particle*, Kokkos::LayoutRight, Kokkos::HostSpace>;
-using WideColumns = Kokkos::View<double* [24], Kokkos::LayoutRight, Kokkos::HostSpace>;
+using Integers = Kokkos::View<int**, Kokkos::LayoutRight, TestSpace>;
+using Flags = Kokkos::View<bool**, Kokkos::LayoutRight, TestSpace>;
+using Floats = Kokkos::View<float**, Kokkos::LayoutRight, TestSpace>;
+using Complexes = Kokkos::View<Kokkos::complex<double>**, Kokkos::LayoutRight, TestSpace>;
+using Particles = Kokkos::View<Particle*, Kokkos::LayoutRight, TestSpace>;
+using WideColumns = Kokkos::View<double* [24], Kokkos::LayoutRight, TestSpace>;
 
 inline const Extents shape{16, 24};
 

@@ -39,7 +39,7 @@ std::vector<Case> placement_cases() {
     add("redistribute_to_another_layout",
         [p](const Given& s) { redistribute<LeftMatrix>(s.tensor, p); });
     add("redistribute_on_an_instance",
-        [p](const Given& s) { redistribute(Kokkos::DefaultHostExecutionSpace(), s.tensor, p); });
+        [p](const Given& s) { redistribute(Kokkos::DefaultExecutionSpace(), s.tensor, p); });
     add("distribute_tensor",
         [p](const Given& s) { distribute_tensor(Matrix("view", 16, 24), s.mesh, p); });
     add("from_local", [p](const Given& s) { from_local(s.tensor.to_local(), s.mesh, p); });

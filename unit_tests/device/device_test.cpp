@@ -5,6 +5,7 @@
 // beside the same in host memory.
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
+#include "comm/communicator_state.hpp"
 
 namespace tessera::test {
 
@@ -94,7 +96,7 @@ TYPED_TEST(Device, transitions_give_the_bits_of_the_host) {
         for (const auto& to : placements) {
           if (from.is_partial() && to.is_partial()) continue;
           const auto result = redistribute(numbers<TypeParam>(mesh, from, shape), {to});
-          const auto expected = redistribute(numbers<Matrix>(mesh, from, shape), {to});
+          const auto expected = redistribute(numbers<HostMatrix>(mesh, from, shape), {to});
           EXPECT_EQ(difference(result, expected), "")
               << to_string(from) << " to " << to_string(to) << ' ' << to_string(shape);
         }
@@ -106,10 +108,10 @@ TYPED_TEST(Device, tensors_move_to_the_host_and_back_in_one_call) {
       for (const Placement& to : {Placement(Shard(1)), Placement(Replicate())}) {
         const Extents shape{12, 9};
         const auto there =
-            redistribute<Matrix>(numbers<TypeParam>(mesh, from, shape), Placements{to});
+            redistribute<HostMatrix>(numbers<TypeParam>(mesh, from, shape), Placements{to});
         const auto back =
-            redistribute<TypeParam>(numbers<Matrix>(mesh, from, shape), Placements{to});
-        const auto expected = redistribute(numbers<Matrix>(mesh, from, shape), {to});
+            redistribute<TypeParam>(numbers<HostMatrix>(mesh, from, shape), Placements{to});
+        const auto expected = redistribute(numbers<HostMatrix>(mesh, from, shape), {to});
         EXPECT_EQ(difference(there, expected), "") << to_string(from) << " to " << to_string(to);
         EXPECT_EQ(difference(back, expected), "") << to_string(from) << " to " << to_string(to);
       }
@@ -126,7 +128,7 @@ TYPED_TEST(Device, large_blocks_travel_in_chunks) {
     for (const auto& [from, to] : std::vector<std::pair<Placement, Placement>>{
              {Shard(0), Shard(1)}, {Partial(), Shard(1)}, {Partial(), Replicate()}})
       EXPECT_EQ(difference(redistribute(numbers<TypeParam>(mesh, from, shape), {to}),
-                           redistribute(numbers<Matrix>(mesh, from, shape), {to})),
+                           redistribute(numbers<HostMatrix>(mesh, from, shape), {to})),
                 "")
           << to_string(from) << " to " << to_string(to);
   }
@@ -135,7 +137,7 @@ TYPED_TEST(Device, large_blocks_travel_in_chunks) {
 TYPED_TEST(Device, collectives_give_the_bits_of_the_host) {
   const auto mesh = mesh_of({world_size()});
   const auto view = numbers<TypeParam>(mesh, Partial(), {12, 8 * world_size()}).to_local();
-  const auto same = numbers<Matrix>(mesh, Partial(), {12, 8 * world_size()}).to_local();
+  const auto same = numbers<HostMatrix>(mesh, Partial(), {12, 8 * world_size()}).to_local();
   const auto expect_same = [](const auto& result, const auto& expected) {
     const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), expected);
     const auto shape = detail::extents_of(expected);
@@ -157,10 +159,11 @@ TYPED_TEST(Device, random_numbers_are_those_of_the_host) {
     const Random random{.seed = 7, .stream = 3};
     const Placements rows{Shard(0)};
     EXPECT_EQ(difference(rand<TypeParam>(mesh, rows, {13, 5}, random),
-                         rand<Matrix>(mesh, rows, {13, 5}, random)),
+                         rand<HostMatrix>(mesh, rows, {13, 5}, random)),
               "");
-    const auto normal = redistribute<Matrix>(randn<TypeParam>(mesh, rows, {13, 5}, random), rows);
-    const auto expected = randn<Matrix>(mesh, rows, {13, 5}, random);
+    const auto normal =
+        redistribute<HostMatrix>(randn<TypeParam>(mesh, rows, {13, 5}, random), rows);
+    const auto expected = randn<HostMatrix>(mesh, rows, {13, 5}, random);
     if (!is_on(mesh)) continue;
     for (std::size_t i = 0; i < expected.to_local().size(); ++i) {
       const double value = expected.to_local().data()[i];
@@ -189,6 +192,15 @@ void use_while_it_is_filled(const Use& use) {
                          FillSlowly<View>{source.to_local(), steps_of(mesh, repeat)});
     use(exec, source);
   }
+}
+
+/// Else the other tests pass by another way.
+TEST(DevicePath, slots_that_are_asked_for_are_there) {
+  const char* const wanted = std::getenv("TESSERA_DEVICE_PATH");
+  if (wanted == nullptr || !std::string(wanted).starts_with("ipc") || world_size() == 1)
+    GTEST_SKIP() << "needs 2 ranks and TESSERA_DEVICE_PATH=ipc";
+  const auto& state = mesh_of({world_size()}).communicator().state();
+  EXPECT_EQ(state.device_path, detail::DevicePath::ipc);
 }
 
 TYPED_TEST(Device, kernels_that_still_run_are_awaited) {

@@ -21,8 +21,10 @@ std::vector<Matrix> reduced(const DeviceMesh& mesh, const Placement& op, const P
   const DTensorSpec target(mesh.layout(), {to}, shape);
   const auto redistributor = make_plan(source, target, element_type<double>(), options).bind(mesh);
   const auto terms = detail::allocate<Matrix>(shape, "terms");
-  for_each_index_in({{0, 0}, shape}, [&](const Extents& i) {
-    terms(i[0], i[1]) = 0.1 * (mesh.rank() + 1) + 1.0 / static_cast<double>(7 * i[0] + i[1] + 3);
+  change_on_host(terms, [&](const auto& host) {
+    for_each_index_in({{0, 0}, shape}, [&](const Extents& i) {
+      host(i[0], i[1]) = 0.1 * (mesh.rank() + 1) + 1.0 / static_cast<double>(7 * i[0] + i[1] + 3);
+    });
   });
   std::vector<Matrix> results;
   for (int execution = 0; execution < 2; ++execution) {
@@ -36,7 +38,7 @@ TEST(FewTerms, at_once_give_the_bits_of_all_at_once) {
   const auto mesh = mesh_of({world_size()});
   for (const Placement op : {Partial(), Partial(ReduceOp::avg), Partial(ReduceOp::product)})
     for (const Placement to : {Placement(Shard(0)), Placement(Shard(1)), Placement(Replicate())}) {
-      const auto expected = reduced(mesh, op, to, {}).front();
+      const auto expected = on_host(reduced(mesh, op, to, {}).front());
       for (const std::int64_t extra_memory : {1, 64, 128})
         for (const auto& result : reduced(mesh, op, to, {.extra_memory = extra_memory}))
           EXPECT_EQ(wrong_whole(result, detail::extents_of(result),

@@ -6,10 +6,9 @@
 
 #include <tessera/tessera.hpp>
 
-namespace {
+#include "../support/tensors.hpp"
 
-using namespace tessera;
-using Bytes = Kokkos::View<std::uint8_t**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+namespace tessera::test {
 
 constexpr std::int64_t rows = 46349;
 constexpr std::int64_t columns = 46351;
@@ -24,8 +23,16 @@ struct Value {
   }
 };
 
+}  // namespace tessera::test
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::test;
+using Bytes = Kokkos::View<std::uint8_t**, Kokkos::LayoutRight, TestSpace>;
+
 bool is_right(const DTensor<Bytes>& tensor) {
-  const auto view = tensor.to_local();
+  const auto view = on_host(tensor.to_local());
   const auto& offset = tensor.global_offset();
   for (std::size_t i = 0; i < view.extent(0); ++i)
     for (std::size_t j = 0; j < view.extent(1); ++j)

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Executes one plan many times (the first argument, 100,000 by default) and, where that is many,
-// fails if the process grows meanwhile. Prints what it found on rank 0.
+// fails if the process grows meanwhile. Prints what it found on rank 0. Host memory only: the driver
+// of a device has memory of its own in the process.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

@@ -12,6 +12,7 @@
 #include <tessera/tensor/from_local.hpp>
 
 #include "../support/errors.hpp"
+#include "../support/kokkos_events.hpp"
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
 #include "engine/run.hpp"
@@ -20,30 +21,12 @@
 namespace tessera::test {
 namespace {
 
-int allocations = 0;
-int fences = 0;
-
-/// Counts while it lives.
-class Counted {
- public:
-  Counted() {
-    allocations = fences = 0;
-    Kokkos::Tools::Experimental::set_allocate_data_callback(
-        [](Kokkos::Tools::SpaceHandle, const char*, const void*, std::uint64_t) { ++allocations; });
-    Kokkos::Tools::Experimental::set_begin_fence_callback(
-        [](const char*, std::uint32_t, std::uint64_t*) { ++fences; });
-  }
-  ~Counted() {
-    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
-    Kokkos::Tools::Experimental::set_begin_fence_callback(nullptr);
-  }
-};
-
 struct Transition {
   Placement from;
   Placement to;
 };
 
+/// In host memory: a device is also fenced before other ranks go on.
 TEST(Reuse, second_execution_allocates_nothing_and_fences_once) {
   const auto mesh = mesh_of({world_size()});
   for (const auto& [from, to] : std::vector<Transition>{{Shard(0), Shard(1)},
@@ -53,22 +36,23 @@ TEST(Reuse, second_execution_allocates_nothing_and_fences_once) {
     const DTensorSpec source(mesh.layout(), {from}, {300, 200});
     const DTensorSpec target(mesh.layout(), {to}, {300, 200});
     const auto redistributor = make_plan(source, target, element_type<double>()).bind(mesh);
-    const auto a = detail::allocate<Matrix>(source.local_shape(mesh.rank()), "a");
-    const auto b = detail::allocate<Matrix>(target.local_shape(mesh.rank()), "b");
+    const auto a = detail::allocate<HostMatrix>(source.local_shape(mesh.rank()), "a");
+    const auto b = detail::allocate<HostMatrix>(target.local_shape(mesh.rank()), "b");
     Kokkos::deep_copy(a, 1);
     redistributor.execute(a, b);
 
-    const Counted counted;
+    const RecordedEvents seen;
     redistributor.execute(a, b);
 
-    EXPECT_EQ(allocations, 0) << to_string(from) << " -> " << to_string(to);
-    EXPECT_EQ(fences, 1) << to_string(from) << " -> " << to_string(to);
+    EXPECT_THAT(seen->copies, testing::IsEmpty()) << to_string(from) << " -> " << to_string(to);
+    EXPECT_THAT(seen->allocations, testing::IsEmpty())
+        << to_string(from) << " -> " << to_string(to);
+    EXPECT_EQ(seen->fences.size(), 1u) << to_string(from) << " -> " << to_string(to);
   }
 }
 
 /// A View of this shape at an address, and every second time with strides, that no other has.
-Kokkos::View<double**, Kokkos::LayoutStride, Kokkos::HostSpace> piece_of(const Extents& shape,
-                                                                         int number) {
+Kokkos::View<double**, Kokkos::LayoutStride, TestSpace> piece_of(const Extents& shape, int number) {
   const auto extra = number % 2;
   const Matrix whole("piece", shape[0] + extra, shape[1] + extra);
   return Kokkos::subview(whole, std::pair<std::int64_t, std::int64_t>(0, shape[0]),
@@ -90,17 +74,22 @@ TEST(Reuse, executions_may_differ_in_their_memory) {
         const auto a = piece_of(source.local_shape(mesh.rank()), number / 2);
         const auto b = piece_of(target.local_shape(mesh.rank()), number / 3);
         const auto expected = piece_of(target.local_shape(mesh.rank()), 0);
-        for (std::size_t i = 0; i < a.extent(0); ++i)
-          for (std::size_t j = 0; j < a.extent(1); ++j)
-            a(i, j) = static_cast<double>(number * 1'000'000 + mesh.rank() * 500'000 + 500 * i + j);
+        change_on_host(a, [&](const auto& host) {
+          const auto first = number * 1'000'000 + mesh.rank() * 500'000;
+          for (std::size_t i = 0; i < host.extent(0); ++i)
+            for (std::size_t j = 0; j < host.extent(1); ++j)
+              host(i, j) = static_cast<double>(first + 500 * i + j);
+        });
 
         redistributor.execute(a, b);
 
         plan.bind(mesh).execute(a, expected);
+        const auto result = on_host(b);
+        const auto right = on_host(expected);
         bool is_equal = true;
-        for (std::size_t i = 0; i < b.extent(0); ++i)
-          for (std::size_t j = 0; j < b.extent(1); ++j)
-            is_equal = is_equal && b(i, j) == expected(i, j);
+        for (std::size_t i = 0; i < result.extent(0); ++i)
+          for (std::size_t j = 0; j < result.extent(1); ++j)
+            is_equal = is_equal && result(i, j) == right(i, j);
         EXPECT_TRUE(is_equal) << to_string(plan) << ", execution " << number;
       }
     }
@@ -191,9 +180,11 @@ double sum_of_terms(int ranks, std::int64_t row, std::int64_t column) {
 template <class Source, class Target>
 void expect_sums(const DeviceMesh& mesh, const Extents& shape, WireOrder order) {
   const Source mine("mine", static_cast<std::size_t>(shape[0]), static_cast<std::size_t>(shape[1]));
-  for (std::size_t i = 0; i < mine.extent(0); ++i)
-    for (std::size_t j = 0; j < mine.extent(1); ++j)
-      mine(i, j) = (mesh.rank() + 1) * static_cast<double>(1000 * i + j);
+  change_on_host(mine, [&](const auto& host) {
+    for (std::size_t i = 0; i < host.extent(0); ++i)
+      for (std::size_t j = 0; j < host.extent(1); ++j)
+        host(i, j) = (mesh.rank() + 1) * static_cast<double>(1000 * i + j);
+  });
   for (const Placement to : {Placement(Shard(0)), Placement(Shard(1)), Placement(Replicate())}) {
     const DTensorSpec source(mesh.layout(), {Partial()}, shape);
     const DTensorSpec target(mesh.layout(), {to}, shape);
@@ -204,11 +195,12 @@ void expect_sums(const DeviceMesh& mesh, const Extents& shape, WireOrder order) 
       const auto sum = detail::allocate<Target>(target.local_shape(mesh.rank()), "sum");
       redistributor.execute(mine, sum);
 
+      const auto host = on_host(sum);
       int wrong = 0;
-      for (std::size_t i = 0; i < sum.extent(0); ++i)
-        for (std::size_t j = 0; j < sum.extent(1); ++j)
-          wrong += sum(i, j) != sum_of_terms(mesh.size(), offset[0] + static_cast<std::int64_t>(i),
-                                             offset[1] + static_cast<std::int64_t>(j));
+      for (std::size_t i = 0; i < host.extent(0); ++i)
+        for (std::size_t j = 0; j < host.extent(1); ++j)
+          wrong += host(i, j) != sum_of_terms(mesh.size(), offset[0] + static_cast<std::int64_t>(i),
+                                              offset[1] + static_cast<std::int64_t>(j));
       EXPECT_EQ(wrong, 0) << to_string(shape) << " to " << to_string(to) << ", turn " << turn;
     }
   }
@@ -238,9 +230,9 @@ TEST(Reuse, executions_in_place_and_elsewhere_take_turns) {
     const auto elsewhere = redistribute(kept, {Replicate()});
     const auto in_place = redistribute(source(), {Replicate()}, {.donate_source = true});
 
-    EXPECT_EQ(kept.to_local()(39, 29), 1.0);
-    EXPECT_EQ(elsewhere.to_local()(39, 29), world_size());
-    EXPECT_EQ(in_place.to_local()(39, 29), world_size());
+    EXPECT_EQ(on_host(kept.to_local())(39, 29), 1.0);
+    EXPECT_EQ(on_host(elsewhere.to_local())(39, 29), world_size());
+    EXPECT_EQ(on_host(in_place.to_local())(39, 29), world_size());
   }
 }
 
@@ -251,9 +243,9 @@ TEST(Reuse, result_that_nobody_holds_is_given_out_again) {
   const auto source = iota<Matrix>(mesh, {Shard(0)}, {8 * n, 4 * n});
   const auto* const first = redistribute(source, {Shard(1)}).to_local().data();
 
-  const Counted counted;
+  const RecordedEvents seen;
   const auto again = redistribute(source, {Shard(1)});
-  EXPECT_EQ(allocations, 0);
+  EXPECT_THAT(seen->allocations, testing::IsEmpty());
   const auto other = redistribute(source, {Shard(1)});
 
   EXPECT_EQ(again.to_local().data(), first);
@@ -280,9 +272,9 @@ TEST(Reuse, can_be_turned_off_and_ends_with_the_mesh) {
   set_recycling(mesh, 0);
   redistribute(source, {Shard(1)});
   {
-    const Counted counted;
+    const RecordedEvents seen;
     redistribute(source, {Shard(1)});
-    EXPECT_EQ(allocations, 1);
+    EXPECT_EQ(seen->allocations.size(), 1u);
   }
   set_recycling(mesh, 1 << 20);
   const auto view = redistribute(source, {Shard(1)}).to_local();
@@ -300,10 +292,10 @@ TEST(Reuse, with_an_instance_results_are_fresh) {
   const Kokkos::DefaultExecutionSpace exec;
   redistribute(exec, source, {Shard(1)});
 
-  const Counted counted;
+  const RecordedEvents seen;
   redistribute(exec, source, {Shard(1)});
 
-  EXPECT_EQ(allocations, 1);
+  EXPECT_EQ(seen->allocations.size(), 1u);
 }
 
 TEST(Calibrate, gives_every_rank_the_same_model_and_later_plans_are_made_by_it) {

@@ -191,7 +191,7 @@ TEST(ReadNpy, of_arguments_that_do_not_fit_is_invalid_everywhere) {
   const test::SharedPath shared;
   shared.write(good);
   const auto mesh = test::world_mesh();
-  using Static = Kokkos::View<double* [4], Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Static = Kokkos::View<double* [4], Kokkos::LayoutRight, test::TestSpace>;
 
   EXPECT_THAT(test::message_of<InvalidArgument>(
                   [&] { read_npy<Matrix>(shared.path(), mesh, {Partial()}); }),

@@ -13,11 +13,12 @@
 namespace {
 
 using namespace tessera;
-using Kokkos::HostSpace, Kokkos::LayoutLeft, Kokkos::LayoutRight;
+using Kokkos::LayoutLeft, Kokkos::LayoutRight;
 using test::dictionary;
 using test::LeftMatrix;
 using test::Matrix;
 using test::npy_header;
+using test::TestSpace;
 
 std::string shape_text(const Extents& shape) {
   return shape.size() == 1 ? "(" + std::to_string(shape[0]) + ",)" : to_string(shape);
@@ -46,8 +47,11 @@ std::string wrong_read(const std::string& path, const DeviceMesh& mesh,
   return test::wrong_piece(tensor, test::GlobalIndex(tensor.shape()));
 }
 
+/// No device has long doubles.
 template <class T>
-using MatrixOf = Kokkos::View<T**, LayoutRight, HostSpace>;
+using MatrixOf =
+    Kokkos::View<T**, LayoutRight,
+                 std::conditional_t<std::is_same_v<T, long double>, Kokkos::HostSpace, TestSpace>>;
 
 struct Distribution {
   std::vector<int> mesh_shape;
@@ -134,7 +138,7 @@ TEST(ReadNpy, takes_any_byte_but_0_for_true) {
   shared.write(npy_header(dictionary("|b1", false, "(4,)")) + std::string("\0\1\2\xff", 4));
 
   const auto tensor =
-      read_npy<Kokkos::View<bool*, HostSpace>>(shared.path(), small_mesh(), {Replicate()});
+      read_npy<Kokkos::View<bool*, TestSpace>>(shared.path(), small_mesh(), {Replicate()});
 
   EXPECT_EQ(test::wrong_piece(tensor, [](const Extents& i) { return i[0] != 0; }), "");
 }
@@ -146,7 +150,7 @@ TEST(ReadNpy, reads_16_bit_floats) {
   shared.write(npy_header(dictionary("<f2", false, "(6,)")) + test::bytes_of(bits));
 
   const auto tensor =
-      read_npy<Kokkos::View<float*, HostSpace>>(shared.path(), small_mesh(), {Shard(0)});
+      read_npy<Kokkos::View<float*, TestSpace>>(shared.path(), small_mesh(), {Shard(0)});
 
   const auto expected = [&](const Extents& i) { return values[static_cast<std::size_t>(i[0])]; };
   EXPECT_EQ(test::wrong_piece(tensor, expected), "");
@@ -194,15 +198,15 @@ TEST(ReadNpy, reads_0_1_and_8_dims) {
   const auto mesh = small_mesh();
 
   shared.write(iota_file<double>("<f8", {}));
-  const auto scalar = read_npy<Kokkos::View<double, HostSpace>>(shared.path(), mesh);
+  const auto scalar = read_npy<Kokkos::View<double, TestSpace>>(shared.path(), mesh);
   shared.write(iota_file<float>("<f4", {13}));
   const auto vector = read_npy<test::Vector>(shared.path(), mesh, {Shard(0)});
   shared.write(iota_file<std::int32_t>("<i4", {2, 3, 1, 5, 1, 2, 3, 1}, true));
   const auto cube =
-      read_npy<Kokkos::View<double********, HostSpace>>(shared.path(), mesh, {Shard(3)});
+      read_npy<Kokkos::View<double********, TestSpace>>(shared.path(), mesh, {Shard(3)});
 
   if (test::is_on(mesh)) {
-    EXPECT_EQ(scalar.to_local()(), 0.0);
+    EXPECT_EQ(test::on_host(scalar.to_local())(), 0.0);
   }
   EXPECT_EQ(test::wrong_iota(vector), "");
   EXPECT_EQ(test::wrong_iota(cube), "");
@@ -221,7 +225,7 @@ TEST(ReadNpy, fills_views_with_static_extents) {
   const test::SharedPath shared;
   shared.write(iota_file<double>("<f8", {9, 3}));
 
-  const auto tensor = read_npy<Kokkos::View<double* [3], LayoutLeft, HostSpace>>(
+  const auto tensor = read_npy<Kokkos::View<double* [3], LayoutLeft, TestSpace>>(
       shared.path(), small_mesh(), {Shard(0)});
 
   EXPECT_EQ(test::wrong_iota(tensor), "");
@@ -230,7 +234,7 @@ TEST(ReadNpy, fills_views_with_static_extents) {
 TEST(ReadNpy, takes_an_instance_and_the_default_mesh_and_replicates_by_default) {
   const test::SharedPath shared;
   shared.write(iota_file<double>("<f8", {9, 3}));
-  const Kokkos::DefaultHostExecutionSpace exec;
+  const Kokkos::DefaultExecutionSpace exec;
   const DeviceMeshScope scope(test::world_mesh());
 
   const auto replicated = read_npy<Matrix>(shared.path());

@@ -16,9 +16,10 @@
 namespace {
 
 using namespace tessera;
-using Kokkos::HostSpace, Kokkos::LayoutLeft, Kokkos::LayoutRight;
+using Kokkos::LayoutLeft, Kokkos::LayoutRight;
 using test::LeftMatrix;
 using test::Matrix;
+using test::TestSpace;
 using testing::HasSubstr;
 
 /// What NumPy writes: the text is filled with spaces to 118 bytes, so that the data begins at 128.
@@ -86,7 +87,7 @@ TEST(WriteNpy, writes_all_types) {
   const test::SharedPath shared;
   const auto mesh = test::mesh_of({std::min(2, test::world_size())});
   const auto check = [&]<class T>(T, const std::string& descr) {
-    using View = Kokkos::View<T*, HostSpace>;
+    using View = Kokkos::View<T*, TestSpace>;
     write_npy(shared.path(), test::iota<View>(mesh, {Shard(0)}, {9}));
     test::barrier();
     EXPECT_EQ(shared.read(), numpy_file(descr, "(9,)", iota_bytes<T>(9)));
@@ -111,17 +112,17 @@ TEST(WriteNpy, writes_bool_0_d_and_8_d) {
   const test::SharedPath shared;
   const auto mesh = test::world_mesh();
 
-  write_npy(shared.path(), full<Kokkos::View<bool*, HostSpace>>(mesh, {Shard(0)}, {5}, true));
+  write_npy(shared.path(), full<Kokkos::View<bool*, TestSpace>>(mesh, {Shard(0)}, {5}, true));
   test::barrier();
   EXPECT_EQ(shared.read(), numpy_file("|b1", "(5,)", "\1\1\1\1\1"));
   test::barrier();
 
-  write_npy(shared.path(), full<Kokkos::View<std::int8_t, HostSpace>>(mesh, {Replicate()}, {}, 7));
+  write_npy(shared.path(), full<Kokkos::View<std::int8_t, TestSpace>>(mesh, {Replicate()}, {}, 7));
   test::barrier();
   EXPECT_EQ(shared.read(), numpy_file("|i1", "()", "\7"));
   test::barrier();
 
-  using Cube = Kokkos::View<double********, LayoutLeft, HostSpace>;
+  using Cube = Kokkos::View<double********, LayoutLeft, TestSpace>;
   write_npy(shared.path(), test::iota<Cube>(mesh, {Shard(3)}, {2, 1, 3, 7, 1, 1, 2, 1}));
   test::barrier();
   EXPECT_EQ(shared.read(), numpy_file("<f8", "(2, 1, 3, 7, 1, 1, 2, 1)", iota_bytes<double>(84)));
@@ -132,7 +133,7 @@ TEST(WriteNpy, takes_const_unmanaged_and_strided_views) {
   const auto mesh = test::world_mesh();
   const auto whole = test::iota<LeftMatrix>(mesh, {Shard(0)}, {9, 4});
   const auto view = whole.to_local();
-  using Strided = Kokkos::View<const double**, Kokkos::LayoutStride, HostSpace,
+  using Strided = Kokkos::View<const double**, Kokkos::LayoutStride, TestSpace,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   const Strided columns = Kokkos::subview(view, Kokkos::ALL, Kokkos::pair(1, 3));
   std::vector<double> expected;
@@ -153,10 +154,10 @@ TEST(WriteNpy, writes_uneven_pieces_that_read_back) {
   Kokkos::deep_copy(local, mesh.rank());
   const auto tensor = from_local(local, mesh, {Shard(0)});
 
-  write_npy(Kokkos::DefaultHostExecutionSpace(), shared.path(), tensor);
+  write_npy(Kokkos::DefaultExecutionSpace(), shared.path(), tensor);
   const auto again = read_npy<LeftMatrix>(shared.path(), mesh, {Replicate()});
 
-  const auto whole = full_tensor(tensor);
+  const auto whole = test::on_host(full_tensor(tensor));
   EXPECT_EQ(test::wrong_piece(again, [&](const Extents& i) { return whole(i[0], i[1]); }), "");
 }
 
@@ -208,7 +209,7 @@ TEST(WriteNpy, of_what_has_no_such_file_is_invalid) {
   const test::SharedPath shared;
   const auto mesh = test::world_mesh();
   const auto partial = from_local(Matrix("partial", 2, 2), mesh, {Partial()});
-  const auto pairs = empty<Kokkos::View<Pair*, HostSpace>>(mesh, {Shard(0)}, {4});
+  const auto pairs = empty<Kokkos::View<Pair*, TestSpace>>(mesh, {Shard(0)}, {4});
 
   EXPECT_EQ(test::message_of<InvalidArgument>([&] { write_npy(shared.path(), partial); }),
             "write_npy: expected Shard and Replicate placements (see reduce_partial), got P(sum)");

@@ -100,9 +100,10 @@ TEST(FreedCommunicator, after_all_is_dropped_leaves_nothing) {
 
 /// "complete", or what wait() throws: a result that is complete has to be right.
 std::string outcome_of(Pending<Matrix>& pending, const Matrix& mine, int ranks) {
+  const auto term = on_host(mine);
   try {
     const auto wrong = wrong_whole(pending.wait(), detail::extents_of(mine),
-                                   [&](const Extents& i) { return ranks * mine(i[0], i[1]); });
+                                   [&](const Extents& i) { return ranks * term(i[0], i[1]); });
     return wrong == "" ? "complete" : wrong;
   } catch (const MpiError& error) {
     return error.what();

@@ -39,7 +39,7 @@ std::vector<std::vector<int>> shapes() {
   return result;
 }
 
-/// Host allocations of Kokkos that live.
+/// Allocations of Kokkos that live.
 std::set<const void*> allocations;
 
 class AllocationScope {

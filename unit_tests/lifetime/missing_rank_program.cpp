@@ -10,6 +10,8 @@
 // killed: it is killed in the middle of a loop of calls, whatever it does.
 // reported: the same, by a transport that reports the death.
 // late: it comes when the others have thrown; then all call again.
+//
+// Host memory only: what others have mapped of a device's goes with the rank that made it.
 #include <algorithm>
 #include <array>
 #include <chrono>

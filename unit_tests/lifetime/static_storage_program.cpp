@@ -15,10 +15,12 @@
 
 #include <tessera/tessera.hpp>
 
+#include "../support/tensors.hpp"
+
 namespace {
 
-using Matrix = Kokkos::View<double**, Kokkos::HostSpace>;
-using Pending = tessera::Pending<Kokkos::View<double**, Kokkos::HostSpace>>;
+using tessera::test::Matrix;
+using Pending = tessera::Pending<Matrix>;
 
 std::optional<Pending> constructed_first;
 tessera::DeviceMesh mesh;

@@ -55,7 +55,7 @@ TEST(LocalMapDiffering, outputs_are_invalid_on_every_rank) {
 }
 
 TEST(LocalMapDiffering, element_types_are_invalid_on_every_rank) {
-  using Floats = Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Floats = Kokkos::View<float**, Kokkos::LayoutRight, TestSpace>;
   const auto sizes = local_map([](const auto& view) { return view.size(); }, none);
   for (const auto& mesh : lines()) {
     const auto doubles = iota<Matrix>(mesh, {Shard(0)}, {8, 4});

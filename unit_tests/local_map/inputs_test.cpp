@@ -25,7 +25,10 @@ using ::testing::HasSubstr;
 
 Matrix times(const Matrix& x, double factor) {
   const Matrix result("times", x.extent(0), x.extent(1));
-  for (std::size_t i = 0; i < x.size(); ++i) result.data()[i] = factor * x.data()[i];
+  Kokkos::deep_copy(result, x);
+  change_on_host(result, [&](const auto& host) {
+    for (std::size_t i = 0; i < host.size(); ++i) host.data()[i] *= factor;
+  });
   return result;
 }
 
@@ -121,7 +124,11 @@ TEST(LocalMapInputs, negative_shard_dim_counts_from_the_last) {
 
 Matrix sum(const Matrix& a, const Matrix& b) {
   const Matrix result("sum", a.extent(0), a.extent(1));
-  for (std::size_t i = 0; i < a.size(); ++i) result.data()[i] = a.data()[i] + b.data()[i];
+  Kokkos::deep_copy(result, a);
+  const auto added = on_host(b);
+  change_on_host(result, [&](const auto& host) {
+    for (std::size_t i = 0; i < host.size(); ++i) host.data()[i] += added.data()[i];
+  });
   return result;
 }
 
@@ -385,10 +392,10 @@ void expect_func_to_see_its_own_type(const DeviceMesh& mesh) {
 }
 
 TEST(LocalMapInputs, function_sees_the_very_view_type_also_after_redistribution) {
-  using Const = Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
-  using Unmanaged = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace,
+  using Const = Kokkos::View<const double**, Kokkos::LayoutRight, TestSpace>;
+  using Unmanaged = Kokkos::View<double**, Kokkos::LayoutRight, TestSpace,
                                  Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  using Strided = Kokkos::View<double**, Kokkos::LayoutStride, Kokkos::HostSpace>;
+  using Strided = Kokkos::View<double**, Kokkos::LayoutStride, TestSpace>;
   for (const auto& mesh : lines()) {
     expect_func_to_see_its_own_type<Matrix>(mesh);
     expect_func_to_see_its_own_type<Const>(mesh);
@@ -428,11 +435,13 @@ TEST(LocalMapInputs, two_mesh_dims_reordered_split_is_a_redistribution) {
 }
 
 TEST(LocalMapInputs, zero_dimensional_tensor_is_an_input) {
-  using Scalar = Kokkos::View<double, Kokkos::HostSpace>;
+  using Scalar = Kokkos::View<double, TestSpace>;
   for (const auto& mesh : lines()) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
     const auto factor = full<Scalar>(mesh, {Replicate()}, {}, 3.0);
-    const auto scale = [](const Matrix& view, const Scalar& by) { return times(view, by()); };
+    const auto scale = [](const Matrix& view, const Scalar& by) {
+      return times(view, on_host(by)());
+    };
 
     const auto y = local_map(scale, like_input(0), {{Shard(0)}, {Replicate()}})(x, factor);
 

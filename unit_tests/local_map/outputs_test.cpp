@@ -20,7 +20,7 @@ namespace tessera::test {
 namespace {
 
 using ::testing::HasSubstr;
-using Scalar = Kokkos::View<double, Kokkos::HostSpace>;
+using Scalar = Kokkos::View<double, TestSpace>;
 
 std::vector<DeviceMesh> lines() {
   return meshes_of({{1}, {2}, {3}, {4}, {8}});
@@ -30,7 +30,10 @@ const Extents shape{5, 4};
 
 Matrix doubled(const Matrix& x) {
   const Matrix result("doubled", x.extent(0), x.extent(1));
-  for (std::size_t i = 0; i < x.size(); ++i) result.data()[i] = 2 * x.data()[i];
+  Kokkos::deep_copy(result, x);
+  change_on_host(result, [](const auto& host) {
+    for (std::size_t i = 0; i < host.size(); ++i) host.data()[i] *= 2;
+  });
   return result;
 }
 
@@ -40,21 +43,24 @@ Matrix matrix(std::int64_t rows, std::int64_t columns) {
 
 Scalar scalar(double value) {
   const Scalar result("scalar");
-  result() = value;
+  Kokkos::deep_copy(result, value);
   return result;
 }
 
 /// Mean of the elements first … last of x.
 Scalar masked_mean(const Vector& x, std::size_t first, std::size_t last) {
+  const auto host = on_host(x);
   double sum = 0;
-  for (std::size_t i = first; i <= last; ++i) sum += x(i);
+  for (std::size_t i = first; i <= last; ++i) sum += host(i);
   return scalar(sum / static_cast<double>(last - first + 1));
 }
 
 /// begin + mesh rank, …, on each rank.
 DTensor<Vector> shifted_iota(const DeviceMesh& mesh, std::size_t local_extent) {
   const Vector local("local", local_extent);
-  for (std::size_t i = 0; i < local_extent; ++i) local(i) = static_cast<double>(i) + mesh.rank();
+  change_on_host(local, [&](const auto& host) {
+    for (std::size_t i = 0; i < local_extent; ++i) host(i) = static_cast<double>(i) + mesh.rank();
+  });
   return from_local(local, mesh, {Shard(0)});
 }
 
@@ -72,7 +78,7 @@ TEST(LocalMapOutputs, masked_means_of_ten_elements_are_partial_sums) {
 
   if (!is_on(mesh)) return;
   EXPECT_EQ(partial.placements(), Placements{Partial()});
-  EXPECT_EQ(partial.to_local()(), mesh.rank() == 0 ? 1.5 : 6.0);
+  EXPECT_EQ(on_host(partial.to_local())(), mesh.rank() == 0 ? 1.5 : 6.0);
   EXPECT_EQ(reduced, 7.5);
 }
 
@@ -89,7 +95,7 @@ TEST(LocalMapOutputs, masked_means_of_four_elements_are_partial_sums) {
   const auto reduced = item(reduce_partial(partial));
 
   if (!is_on(mesh)) return;
-  EXPECT_EQ(partial.to_local()(), mesh.rank() == 0 ? 1.0 : 3.0);
+  EXPECT_EQ(on_host(partial.to_local())(), mesh.rank() == 0 ? 1.0 : 3.0);
   EXPECT_EQ(reduced, 4.0);
 }
 
@@ -132,7 +138,9 @@ TEST(LocalMapOutputs, function_without_result_writes_in_place) {
   for (const auto& mesh : lines()) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
     const auto triple = [](const Matrix& view) {
-      for (std::size_t i = 0; i < view.size(); ++i) view.data()[i] *= 3;
+      change_on_host(view, [](const auto& host) {
+        for (std::size_t i = 0; i < host.size(); ++i) host.data()[i] *= 3;
+      });
     };
 
     Traffic traffic;
@@ -407,7 +415,7 @@ TEST(LocalMapOutputs, plain_output_may_be_movable_only) {
 }
 
 TEST(LocalMapOutputs, tensor_with_a_static_extent_is_inferred) {
-  using Rows = Kokkos::View<double* [3], Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Rows = Kokkos::View<double* [3], Kokkos::LayoutRight, TestSpace>;
   for (const auto& mesh : lines()) {
     const auto make = [&] {
       const Rows view("rows", 2);
@@ -427,11 +435,11 @@ TEST(LocalMapOutputs, tensor_with_a_static_extent_is_inferred) {
 }
 
 TEST(LocalMapOutputs, bool_output_of_one_rank_reaches_the_others_as_a_partial) {
-  using Flag = Kokkos::View<bool, Kokkos::HostSpace>;
+  using Flag = Kokkos::View<bool, TestSpace>;
   for (const auto& mesh : lines()) {
     const auto is_last = [&] {
       const Flag flag("flag");
-      flag() = mesh.rank() == mesh.size() - 1;
+      Kokkos::deep_copy(flag, mesh.rank() == mesh.size() - 1);
       return flag;
     };
 

@@ -20,16 +20,20 @@ namespace {
 using ::testing::HasSubstr;
 
 Matrix product_of(const Matrix& a, const Matrix& b) {
+  const auto left = on_host(a);
+  const auto right = on_host(b);
   const Matrix c("product", a.extent(0), b.extent(1));
-  for (std::size_t i = 0; i < a.extent(0); ++i)
-    for (std::size_t k = 0; k < a.extent(1); ++k)
-      for (std::size_t j = 0; j < b.extent(1); ++j) c(i, j) += a(i, k) * b(k, j);
+  change_on_host(c, [&](const auto& host) {
+    for (std::size_t i = 0; i < left.extent(0); ++i)
+      for (std::size_t k = 0; k < left.extent(1); ++k)
+        for (std::size_t j = 0; j < right.extent(1); ++j) host(i, j) += left(i, k) * right(k, j);
+  });
   return c;
 }
 
 /// Element of the product of iota matrices of these shapes.
 auto product_of_iotas(const Extents& a, const Extents& b) {
-  const auto c = product_of(iota_view<Matrix>(a), iota_view<Matrix>(b));
+  const auto c = on_host(product_of(iota_view<Matrix>(a), iota_view<Matrix>(b)));
   return [c](const Extents& index) {
     return c(static_cast<std::size_t>(index[0]), static_cast<std::size_t>(index[1]));
   };
@@ -99,12 +103,15 @@ TEST(LocalMapProduct, of_inputs_with_other_placements_is_a_mismatch) {
 
 /// X and Y have the same elements on every rank.
 bool are_equal(const DeviceMesh& mesh, const Matrix& x, const Matrix& y) {
-  const Kokkos::View<int, Kokkos::HostSpace> same("same");
-  same() = 1;
-  for (std::size_t i = 0; i < x.extent(0); ++i)
-    for (std::size_t j = 0; j < x.extent(1); ++j)
-      if (x(i, j) != y(i, j)) same() = 0;
-  return all_reduce(same, ReduceOp::min, mesh, 0)() == 1;
+  const auto first = on_host(x);
+  const auto second = on_host(y);
+  int are_same = 1;
+  for (std::size_t i = 0; i < first.extent(0); ++i)
+    for (std::size_t j = 0; j < first.extent(1); ++j)
+      if (first(i, j) != second(i, j)) are_same = 0;
+  const Kokkos::View<int, TestSpace> same("same");
+  Kokkos::deep_copy(same, are_same);
+  return on_host(all_reduce(same, ReduceOp::min, mesh, 0))() == 1;
 }
 
 // L4

@@ -50,7 +50,7 @@ TEST(VisualizeTensor, options_may_differ_between_ranks) {
 }
 
 TEST(VisualizeTensor, zero_dims_and_empty_pieces_agree) {
-  using Scalar = Kokkos::View<double, Kokkos::HostSpace>;
+  using Scalar = Kokkos::View<double, TestSpace>;
   for (const auto& mesh : meshes()) {
     if (mesh.ndim() != 1) continue;
     const auto scalar = full<Scalar>(mesh, {Replicate()}, {}, 1.0);

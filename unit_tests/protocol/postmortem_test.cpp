@@ -77,9 +77,9 @@ struct Meshes {
 void run(const Meshes& meshes, const Step& step) {
   const auto& mesh = step.is_on_other_mesh ? meshes.other : meshes.usual;
   if (step.is_float)
-    run<Kokkos::View<float**, Kokkos::HostSpace>>(mesh, step);
+    run<Kokkos::View<float**, Kokkos::LayoutRight, TestSpace>>(mesh, step);
   else
-    run<Kokkos::View<double**, Kokkos::HostSpace>>(mesh, step);
+    run<Matrix>(mesh, step);
 }
 
 /// Of different kinds where they are neighbours.

@@ -21,7 +21,7 @@
 namespace tessera::test {
 namespace {
 
-using Exec = Kokkos::DefaultHostExecutionSpace;
+using Exec = Kokkos::DefaultExecutionSpace;
 
 /// A functional collective on this rank's View: blocking, started, and started on an instance.
 template <class View>
@@ -92,16 +92,20 @@ std::vector<Line> lines() {
 template <class View>
 View values(const DeviceMesh& mesh, std::int64_t rows, std::int64_t columns, int round = 0) {
   const auto view = detail::allocate<View>({rows, columns}, "values");
-  for_each_index_in({{0, 0}, {rows, columns}}, [&](const Extents& i) {
-    view(i[0], i[1]) = static_cast<double>((i[0] * 31 + i[1] * 7 + mesh.rank() * 13 + round) % 101);
+  change_on_host(view, [&](const auto& host) {
+    for_each_index_in({{0, 0}, {rows, columns}}, [&](const Extents& i) {
+      host(i[0], i[1]) =
+          static_cast<double>((i[0] * 31 + i[1] * 7 + mesh.rank() * 13 + round) % 101);
+    });
   });
   return view;
 }
 
 template <class View>
 std::string difference(const View& result, const View& expected) {
+  const auto host = on_host(expected);
   return wrong_whole(result, detail::extents_of(expected),
-                     [&](const Extents& i) { return expected(i[0], i[1]); });
+                     [&](const Extents& i) { return host(i[0], i[1]); });
 }
 
 template <class View>

@@ -74,14 +74,15 @@ TEST(AllReduce, sums_along_the_mesh) {
 }
 
 TEST(AllReduce, knows_all_ops) {
-  using Numbers = Kokkos::View<int*, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Numbers = Kokkos::View<int*, Kokkos::LayoutRight, TestSpace>;
   const auto mesh = mesh_of({3});
   if (mesh.is_null()) return;
   const Numbers mine("mine", 1);
-  mine(0) = is_on(mesh) ? std::vector{12, 10, 9}[static_cast<std::size_t>(mesh.rank())] : 0;
+  if (is_on(mesh))
+    Kokkos::deep_copy(mine, std::vector{12, 10, 9}[static_cast<std::size_t>(mesh.rank())]);
   const auto reduced_by = [&](ReduceOp op) {
     const auto result = all_reduce(mine, op, mesh, 0);
-    return is_on(mesh) ? result(0) : 0;
+    return is_on(mesh) ? on_host(result)(0) : 0;
   };
 
   const std::vector<int> results{reduced_by(ReduceOp::sum),     reduced_by(ReduceOp::avg),
@@ -98,7 +99,7 @@ TEST(AllReduce, goes_along_one_mesh_dim_or_several) {
     const auto value = is_on(mesh) ? mesh.rank() : 0;
     const auto sum_along = [&](const MeshDims& dims) {
       const auto result = all_reduce(constant(value), ReduceOp::sum, mesh, dims);
-      return is_on(mesh) ? result(2, 1) : 0;
+      return is_on(mesh) ? on_host(result)(2, 1) : 0;
     };
 
     const double along_a = sum_along("a");
@@ -137,10 +138,10 @@ TEST(AllReduce, adds_in_the_order_of_the_ranks_by_the_fixed_tree) {
 }
 
 TEST(AllReduce, of_a_scalar_and_of_nothing) {
-  using Scalar = Kokkos::View<double, Kokkos::HostSpace>;
+  using Scalar = Kokkos::View<double, TestSpace>;
   for (const auto& mesh : lines()) {
     const Scalar one("one");
-    one() = 1;
+    Kokkos::deep_copy(one, 1);
 
     const auto sum = all_reduce(one, ReduceOp::sum, mesh, 0);
     Traffic traffic;
@@ -149,7 +150,7 @@ TEST(AllReduce, of_a_scalar_and_of_nothing) {
     EXPECT_EQ(traffic.exchanges(), 0);
     EXPECT_EQ(nothing.size(), 0u);
     if (!is_on(mesh)) continue;
-    EXPECT_EQ(sum(), mesh.size());
+    EXPECT_EQ(on_host(sum)(), mesh.size());
   }
 }
 
@@ -200,7 +201,7 @@ TEST(AllGather, joins_columns_of_left_views) {
 TEST(AllGather, several_mesh_dims_come_in_the_order_named) {
   for (const auto& mesh : grids()) {
     const auto mine = matrix(1, 1);
-    mine(0, 0) = is_on(mesh) ? mesh.rank() : 0;
+    Kokkos::deep_copy(mine, is_on(mesh) ? mesh.rank() : 0);
 
     Traffic traffic;
     const auto row_major = all_gather(mine, 0, mesh, {"a", "b"});
@@ -380,13 +381,13 @@ TEST(Broadcast, root_is_the_position_along_the_mesh_dims_named) {
     const auto along_both = broadcast(mine, mesh.size() > 1 ? 1 : 0, mesh, {"b", "a"});
 
     if (!is_on(mesh)) continue;
-    EXPECT_EQ(along_b(0, 0), mesh.size(1) * (*mesh.coordinate())[0] + last_b);
-    EXPECT_EQ(along_both(0, 0), mesh.size() > 1 ? mesh.size(1) : 0);
+    EXPECT_EQ(on_host(along_b)(0, 0), mesh.size(1) * (*mesh.coordinate())[0] + last_b);
+    EXPECT_EQ(on_host(along_both)(0, 0), mesh.size() > 1 ? mesh.size(1) : 0);
   }
 }
 
 TEST(Collectives, with_an_instance_are_right_after_a_fence) {
-  const Kokkos::DefaultHostExecutionSpace exec;
+  const Kokkos::DefaultExecutionSpace exec;
   for (const auto& mesh : lines()) {
     const int n = mesh.size();
     const auto mine = iota_view<Matrix>({n, 2});
@@ -411,7 +412,7 @@ TEST(Collectives, with_an_instance_are_right_after_a_fence) {
 }
 
 TEST(Collectives, result_of_a_const_view_can_be_written) {
-  using Const = Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace,
+  using Const = Kokkos::View<const double**, Kokkos::LayoutRight, TestSpace,
                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   for (const auto& mesh : lines()) {
     const auto memory = iota_view<Matrix>({3, 2});
@@ -426,7 +427,7 @@ TEST(Collectives, result_of_a_const_view_can_be_written) {
 }
 
 TEST(AllToAll, along_a_static_dim_that_the_ranks_do_not_divide_is_invalid) {
-  using Five = Kokkos::View<double[5], Kokkos::HostSpace>;
+  using Five = Kokkos::View<double[5], TestSpace>;
   const auto mesh = mesh_of({world_size()});
   if (5 % mesh.size() == 0) return;
 

@@ -37,9 +37,9 @@ TEST(DistributeTensor, four_ranks_get_a_row_or_a_column_each) {
   EXPECT_EQ(wrong_iota(columns), "");
   if (!is_on(mesh)) return;
   EXPECT_EQ(rows.local_shape(), (Extents{1, 4}));
-  EXPECT_EQ(rows.to_local()(0, 1), 4 * mesh.rank() + 1);
+  EXPECT_EQ(on_host(rows.to_local())(0, 1), 4 * mesh.rank() + 1);
   EXPECT_EQ(columns.local_shape(), (Extents{4, 1}));
-  EXPECT_EQ(columns.to_local()(1, 0), 4 + mesh.rank());
+  EXPECT_EQ(on_host(columns.to_local())(1, 0), 4 + mesh.rank());
 }
 
 // T4
@@ -159,8 +159,8 @@ TEST(DistributeTensor, small_extents_leave_ranks_empty) {
 }
 
 TEST(DistributeTensor, const_strided_and_static_views_are_sources) {
-  using Const = Kokkos::View<const double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
-  using Static = Kokkos::View<double* [3], Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Const = Kokkos::View<const double**, Kokkos::LayoutLeft, TestSpace>;
+  using Static = Kokkos::View<double* [3], Kokkos::LayoutRight, TestSpace>;
   for (const auto& mesh : lines()) {
     const LeftMatrix frame("frame", 7, 5);
     const auto inner = Kokkos::subview(frame, std::pair(1, 6), std::pair(1, 4));
@@ -179,7 +179,7 @@ TEST(DistributeTensor, const_strided_and_static_views_are_sources) {
 }
 
 TEST(DistributeTensor, with_an_instance_is_right_after_a_fence) {
-  const Kokkos::DefaultHostExecutionSpace exec;
+  const Kokkos::DefaultExecutionSpace exec;
   for (const auto& mesh : lines()) {
     const auto data = iota_view<LeftMatrix>({5, 3});
 

@@ -124,8 +124,10 @@ template <class Source, class Result>
 bool is_as_planned(const tessera::test::Traffic& traffic, const Source& source,
                    const Result& result) {
   const auto& mesh = source.device_mesh();
+  using tessera::detail::plain_options;
+  const auto options = plain_options<typename Source::view_type, typename Result::view_type>();
   const auto redistributor = tessera::detail::cached_redistributor(
-      mesh, source.spec(), result.spec(), tessera::element_type<double>(), {}, "golden");
+      mesh, source.spec(), result.spec(), tessera::element_type<double>(), options, "golden");
   return moved(traffic) == tessera::test::planned(redistributor.plan(), mesh.rank());
 }
 

@@ -67,7 +67,7 @@ TEST(Pending, needs_no_other_handles_of_its_views) {
 }
 
 TEST(Pending, of_a_const_unmanaged_view_gives_one_that_can_be_written) {
-  using Const = Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace,
+  using Const = Kokkos::View<const double**, Kokkos::LayoutRight, TestSpace,
                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   const auto mesh = everyone();
   const auto memory = constant(3);

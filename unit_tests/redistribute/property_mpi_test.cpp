@@ -13,11 +13,32 @@
 #include "../support/meshes.hpp"
 #include "../support/oracle.hpp"
 #include "../support/planned_traffic.hpp"
+#include "../support/tensors.hpp"
 
 namespace {
 
 using namespace tessera;
 using namespace tessera::test;
+
+/// The memory of a StridedArray where tests have their Views: the same, or a copy on a device.
+class InTestSpace {
+ public:
+  explicit InTestSpace(const StridedArray& piece)
+      : array_(piece.array()),
+        host_(array_.data, piece.bytes()),
+        bytes_(Kokkos::create_mirror_view_and_copy(TestSpace(), host_)) {
+    array_.data = bytes_.data();
+    array_.space = memory_space<TestSpace>;
+  }
+
+  const ArrayRef& array() const { return array_; }
+  void copy_back() const { Kokkos::deep_copy(host_, bytes_); }
+
+ private:
+  ArrayRef array_;
+  Kokkos::View<std::byte*, Kokkos::LayoutRight, Kokkos::HostSpace> host_;
+  Kokkos::View<std::byte*, Kokkos::LayoutRight, TestSpace> bytes_;
+};
 
 /// The values of all pieces of the target on every rank, by mesh rank, row-major.
 std::vector<std::vector<double>> all_values(const RandomCase& random, const StridedArray& mine,
@@ -59,12 +80,16 @@ TEST(RedistributeProperty, random_transitions_under_mpi_give_what_the_serial_ora
     if (rank >= 0) fill_source(random.source, rank, source);
     generator.seed(20261121 + static_cast<unsigned>(number));
 
-    const auto options = random_options(generator, mesh.layout());
+    auto options = random_options(generator, mesh.layout());
+    options.on_device = memory_space<TestSpace> == MemorySpace::device;
     const auto redistributor =
         make_plan(random.source, random.target, random.type, options).bind(mesh);
+    const InTestSpace from(source);
+    const InTestSpace to(result);
     Traffic traffic;
-    redistributor.execute(Execution(), source.array(), result.array(), "test");
+    redistributor.execute(Execution(), from.array(), to.array(), "test");
     const auto traced = moved(traffic);
+    to.copy_back();
 
     const auto words = "case " + std::to_string(number) + ": " + to_string(random.source) + " -> " +
                        to_string(random.target) + ", " + to_string(random.type);

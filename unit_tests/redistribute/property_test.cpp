@@ -3,6 +3,7 @@
 //
 // Random redistributions with all ranks in this process, through the real plan and kernels, against
 // a serial oracle.
+// Host memory only: the ranks of a simulation read and write one another's memory.
 #include <algorithm>
 #include <cstdio>
 #include <string>

@@ -36,7 +36,7 @@ using Values = testing::Types<float, double, Kokkos::complex<float>>;
 TYPED_TEST_SUITE(Gather, Values);
 
 TYPED_TEST(Gather, from_shard_to_replicate_gives_the_global_values_in_one_exchange) {  // R1
-  using View = Kokkos::View<TypeParam**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using View = Kokkos::View<TypeParam**, Kokkos::LayoutRight, TestSpace>;
   const auto mesh = mesh_of({4});
   if (mesh.is_null()) return;
   for (const auto& shape : matrix_shapes) {
@@ -49,8 +49,9 @@ TYPED_TEST(Gather, from_shard_to_replicate_gives_the_global_values_in_one_exchan
 
     EXPECT_EQ(traffic.exchanges(), is_on(mesh) ? 1 : 0);
     if (!is_on(mesh)) continue;
-    for (std::size_t i = 0; i < full.size(); ++i)
-      EXPECT_EQ(gathered.to_local().data()[i], full.data()[i]);
+    const auto values = on_host(gathered.to_local());
+    const auto expected = on_host(full);
+    for (std::size_t i = 0; i < full.size(); ++i) EXPECT_EQ(values.data()[i], expected.data()[i]);
   }
 }
 
@@ -120,9 +121,11 @@ void expect_back_through_partial(ReduceOp op) {
 
       EXPECT_EQ(back.exchanges(), is_on(mesh) && mesh.size() > 1 ? 1 : 0);
       if (!is_on(mesh)) continue;
+      const auto values = on_host(reduced.to_local());
+      const auto all_expected = on_host(full);
       for (std::size_t i = 0; i < full.size(); ++i) {
-        const auto value = static_cast<double>(reduced.to_local().data()[i]);
-        const auto expected = static_cast<double>(full.data()[i]);
+        const auto value = static_cast<double>(values.data()[i]);
+        const auto expected = static_cast<double>(all_expected.data()[i]);
         EXPECT_NEAR(value, expected, op == ReduceOp::avg ? 5e-16 * expected : 0.0) << to_string(op);
       }
     }
@@ -136,7 +139,7 @@ TEST(Redistribute, through_every_partial_and_back_is_the_identity_for_doubles) {
 }
 
 TEST(Redistribute, through_every_partial_and_back_is_the_identity_for_integers) {  // R6
-  using IntMatrix = Kokkos::View<int**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using IntMatrix = Kokkos::View<int**, Kokkos::LayoutRight, TestSpace>;
   for (const auto op : {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max,
                         ReduceOp::band, ReduceOp::bor, ReduceOp::bxor})
     expect_back_through_partial<IntMatrix>(op);
@@ -162,7 +165,7 @@ TEST(Redistribute, nested_and_crossed_shards_gather_to_the_input) {  // R8
 }
 
 TEST(Redistribute, rows_to_columns_equals_direct_distribution_in_one_exchange) {  // R9
-  using Cube = Kokkos::View<double***, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Cube = Kokkos::View<double***, Kokkos::LayoutRight, TestSpace>;
   const auto mesh = mesh_of({4});
   if (mesh.is_null()) return;
   for (const Extents& shape : {Extents{8, 8}, Extents{8, 5}, Extents{5, 8}, Extents{5, 5}}) {

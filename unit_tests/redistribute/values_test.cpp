@@ -18,6 +18,15 @@
 #include "../support/tensors.hpp"
 #include "../support/traffic.hpp"
 
+namespace tessera::test {
+
+struct Particle {
+  double position[3];
+  int id;
+};
+
+}  // namespace tessera::test
+
 namespace {
 
 using namespace tessera;
@@ -54,9 +63,13 @@ bool are_same_bits(const T& a, const T& b) {
     return a == b && std::signbit(a) == std::signbit(b);
 }
 
+/// Devices have no arithmetic for long double.
+template <class T>
+using SpaceFor = std::conditional_t<std::is_same_v<T, long double>, Kokkos::HostSpace, TestSpace>;
+
 template <class T, class Combine>
 void expect_bits_of_tree(ReduceOp op, const Combine& combine) {
-  using Values = Kokkos::View<T*, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Values = Kokkos::View<T*, Kokkos::LayoutRight, SpaceFor<T>>;
   for (int ranks = 2; ranks <= world_size(); ++ranks) {
     const auto mesh = mesh_of({ranks});
     for (const std::int64_t size : {7, 5000}) {
@@ -68,13 +81,15 @@ void expect_bits_of_tree(ReduceOp op, const Combine& combine) {
       }
       Values mine;
       if (is_on(mesh)) mine = Values("mine", size);
-      for (std::size_t i = 0; i < mine.size(); ++i)
-        mine(i) = hostile_term<T>(mesh.rank(), static_cast<std::int64_t>(i));
+      change_on_host(mine, [&](const auto& host) {
+        for (std::size_t i = 0; i < host.size(); ++i)
+          host(i) = hostile_term<T>(mesh.rank(), static_cast<std::int64_t>(i));
+      });
       const auto partial = from_local(mine, mesh, {Partial(op)}, {.shape = {size}});
 
       for (int repeat = 0; repeat < 3; ++repeat) {
-        const auto reduced = redistribute(partial, {Replicate()}).to_local();
-        const auto scattered = full_tensor(redistribute(partial, {Shard(0)}));
+        const auto reduced = on_host(redistribute(partial, {Replicate()}).to_local());
+        const auto scattered = on_host(full_tensor(redistribute(partial, {Shard(0)})));
         int different = 0;
         for (std::size_t i = 0; i < reduced.size(); ++i) {
           different += !are_same_bits(reduced(i), expected[i]);
@@ -104,13 +119,16 @@ TEST(Bits, of_nans_and_signed_zeros_travel_unchanged) {  // R24
       0x0000000000000000u, 0x0000000000000001u, 0x7ff0000000000000u};
   for (const auto& mesh : meshes_of({{2}, {3}, {2, 2}})) {
     const Vector full("full", patterns.size());
-    for (std::size_t i = 0; i < patterns.size(); ++i) full(i) = std::bit_cast<double>(patterns[i]);
+    change_on_host(full, [&](const auto& host) {
+      for (std::size_t i = 0; i < patterns.size(); ++i)
+        host(i) = std::bit_cast<double>(patterns[i]);
+    });
     const auto dims = static_cast<std::size_t>(mesh.ndim());
     const Placements all_shard = std::vector<Placement>(dims, Shard(0));
     const auto replicated = distribute_tensor(full, mesh);
 
-    const auto gathered = full_tensor(redistribute(replicated, all_shard));
-    const auto on_last = gather_to(redistribute(replicated, all_shard), mesh.size() - 1);
+    const auto gathered = on_host(full_tensor(redistribute(replicated, all_shard)));
+    const auto on_last = on_host(gather_to(redistribute(replicated, all_shard), mesh.size() - 1));
     const auto through_max =
         redistribute(redistribute(replicated, all_shard),
                      Placements(std::vector<Placement>(dims, Partial(ReduceOp::max))));
@@ -124,7 +142,7 @@ TEST(Bits, of_nans_and_signed_zeros_travel_unchanged) {  // R24
 }
 
 TEST(Bits, of_infinite_complex_numbers_survive_a_product_with_the_identity) {
-  using Numbers = Kokkos::View<Kokkos::complex<double>*, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Numbers = Kokkos::View<Kokkos::complex<double>*, Kokkos::LayoutRight, TestSpace>;
   const auto mesh = mesh_of({world_size()});
   const double infinity = std::numeric_limits<double>::infinity();
   const Numbers full("full", 3);
@@ -132,7 +150,7 @@ TEST(Bits, of_infinite_complex_numbers_survive_a_product_with_the_identity) {
 
   const auto partial =
       redistribute(distribute_tensor(full, mesh, {Shard(0)}), {Partial(ReduceOp::product)});
-  const auto whole = full_tensor(partial);
+  const auto whole = on_host(full_tensor(partial));
 
   for (std::size_t i = 0; i < whole.size(); ++i) {
     EXPECT_EQ(whole(i).real(), infinity);
@@ -195,9 +213,9 @@ DTensor<V> by_rows(const DeviceMesh& mesh, const Writable& view, const V& given)
 
 TEST(ResultType, follows_the_source_where_it_can_be_allocated) {  // R28
   using namespace Kokkos;
-  using Strided = View<double**, LayoutStride, HostSpace>;
-  using Constant = View<const double**, LayoutLeft, HostSpace>;
-  using Unmanaged = View<double**, LayoutRight, HostSpace, MemoryTraits<Kokkos::Unmanaged>>;
+  using Strided = View<double**, LayoutStride, TestSpace>;
+  using Constant = View<const double**, LayoutLeft, TestSpace>;
+  using Unmanaged = View<double**, LayoutRight, TestSpace, MemoryTraits<Kokkos::Unmanaged>>;
   const auto mesh = mesh_of({world_size()});
   const auto rows = static_cast<std::size_t>(
       DTensorSpec(mesh.layout(), {Shard(0)}, {6, 4}).local_shape(mesh.rank())[0]);
@@ -218,7 +236,7 @@ TEST(ResultType, follows_the_source_where_it_can_be_allocated) {  // R28
 }
 
 TEST(ResultType, keeps_static_extents_and_refuses_targets_that_cut_them) {  // R28
-  using Triples = Kokkos::View<double* [3], Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Triples = Kokkos::View<double* [3], Kokkos::LayoutRight, TestSpace>;
   const auto mesh = mesh_of({world_size()});
   const auto triples = iota<Triples>(mesh, {Shard(0)}, {7, 3});
 
@@ -234,17 +252,15 @@ TEST(ResultType, keeps_static_extents_and_refuses_targets_that_cut_them) {  // R
 }
 
 TEST(ElementTypes, structs_move) {
-  struct Particle {
-    double position[3];
-    int id;
-  };
-  using Particles = Kokkos::View<Particle*, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Particles = Kokkos::View<Particle*, Kokkos::LayoutRight, TestSpace>;
   const auto mesh = mesh_of({world_size()});
   const Particles all("all", 11);
-  for (int i = 0; i < 11; ++i) all(i) = {{1.0 * i, 2.0 * i, 3.0 * i}, i};
+  change_on_host(all, [](const auto& host) {
+    for (int i = 0; i < 11; ++i) host(i) = {{1.0 * i, 2.0 * i, 3.0 * i}, i};
+  });
 
   const auto mine = distribute_tensor(all, mesh, {Shard(0)});
-  const auto whole = full_tensor(mine);
+  const auto whole = on_host(full_tensor(mine));
 
   for (int i = 0; i < 11; ++i) {
     EXPECT_EQ(whole(i).id, i);
@@ -254,7 +270,7 @@ TEST(ElementTypes, structs_move) {
 }
 
 TEST(ExecutionSpace, given_first_orders_the_work_on_that_instance) {
-  const Kokkos::DefaultHostExecutionSpace instance;
+  const Kokkos::DefaultExecutionSpace instance;
   const auto mesh = mesh_of({world_size()});
   const auto rows = iota<Matrix>(mesh, {Shard(0)}, {6, 4});
 

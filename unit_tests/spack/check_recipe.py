@@ -33,7 +33,7 @@ BACKENDS = {"serial": True, "openmp": True, "cuda": False, "rocm": False}
 # Options for who works on Tessera, and the MPI of several side by side: MPI_HOME says it.
 NOT_FOR_PACKAGES = {
     "TESSERA_INSTALL", "TESSERA_MPI", "TESSERA_PERF_WITH_PEERS", "TESSERA_PRECOMPILED_HEADERS", "TESSERA_SANITIZE",
-    "TESSERA_WARNINGS_AS_ERRORS",
+    "TESSERA_TEST_SPACE", "TESSERA_WARNINGS_AS_ERRORS",
 }
 # Variables of CMake itself; MPI_HOME is read in cmake/TesseraMpi.cmake.
 CMAKE_VARIABLES = {"BUILD_SHARED_LIBS", "CMAKE_CXX_COMPILER", "MPI_HOME"}

@@ -160,6 +160,7 @@ class StridedArray {
   }
 
   const ArrayRef& array() const { return array_; }
+  std::size_t bytes() const { return memory_.size(); }
 
   std::byte* element(const Extents& local_index) const {
     return array_.part(local_index, Extents::filled(local_index.size(), 1)).data;

@@ -14,9 +14,49 @@
 
 namespace tessera::test {
 
-using Vector = Kokkos::View<double*, Kokkos::LayoutRight, Kokkos::HostSpace>;
-using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
-using LeftMatrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+/// Where tests have their Views: in the memory of Kokkos' default execution space, a device's where
+/// Kokkos has one. Suites for host memory say Kokkos::HostSpace, and HostMatrix.
+#ifdef TESSERA_TEST_SPACE
+using TestSpace = TESSERA_TEST_SPACE;
+#else
+using TestSpace = Kokkos::DefaultExecutionSpace::memory_space;
+#endif
+using Vector = Kokkos::View<double*, Kokkos::LayoutRight, TestSpace>;
+using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, TestSpace>;
+using LeftMatrix = Kokkos::View<double**, Kokkos::LayoutLeft, TestSpace>;
+using HostMatrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+
+template <class V>
+inline constexpr bool host_can_access =
+    Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
+                               typename V::memory_space>::accessible;
+
+/// A View of other memory with the same values, row-major and without holes; the same View where the
+/// host can access it.
+template <class V>
+auto on_host(const V& view) {
+  if constexpr (host_can_access<V>) {
+    Kokkos::fence();
+    return view;
+  } else {
+    using Dense = Kokkos::View<typename V::non_const_data_type, Kokkos::LayoutRight,
+                               typename V::memory_space>;
+    const auto dense = detail::allocate<Dense>(detail::extents_of(view), "dense");
+    Kokkos::deep_copy(dense, view);
+    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), dense);
+  }
+}
+
+/// Calls function(host View), which may change the values of the View.
+template <class V, class Function>
+void change_on_host(const V& view, const Function& function) {
+  const auto host = on_host(view);
+  function(host);
+  if constexpr (!host_can_access<V>) {
+    const auto dense = Kokkos::create_mirror_view_and_copy(typename V::memory_space(), host);
+    Kokkos::deep_copy(view, dense);
+  }
+}
 
 /// The row-major number of a global index, times `factor`.
 struct GlobalIndex {
@@ -28,8 +68,15 @@ struct GlobalIndex {
     for (std::size_t d = 0; d < shape.size(); ++d) strides[d] = row_major[d];
   }
 
-  template <class Index>
-  KOKKOS_FUNCTION double operator()(const Index& index) const {
+  /// For from_function.
+  template <std::size_t ndims>
+  KOKKOS_FUNCTION double operator()(const Kokkos::Array<std::int64_t, ndims>& index) const {
+    std::int64_t number = 0;
+    for (std::size_t d = 0; d != ndims; ++d) number += index[d] * strides[d];
+    return factor * static_cast<double>(number);
+  }
+
+  double operator()(const Extents& index) const {
     std::int64_t number = 0;
     for (std::size_t d = 0; d < index.size(); ++d) number += index[d] * strides[d];
     return factor * static_cast<double>(number);
@@ -58,38 +105,29 @@ void for_each_index_in(const Box& box, const Function& function) {
 /// The element of a host View that is the piece at `offset`.
 template <class HostView>
 auto& element_of(const HostView& view, const Extents& offset, const Extents& index) {
+  static_assert(host_can_access<HostView>);
   std::int64_t distance = 0;
   for (std::size_t d = 0; d < index.size(); ++d)
     distance += (index[d] - offset[d]) * static_cast<std::int64_t>(view.stride(d));
   return view.data()[distance];
 }
 
-/// A host View in which each element is its global index, where the piece at `offset` of a tensor
-/// of `global_shape` lies.
-template <class HostView>
-void fill_iota(const HostView& view, const Extents& offset, const Extents& global_shape) {
-  for_each_index_in({offset, detail::extents_of(view)}, [&](const Extents& index) {
-    element_of(view, offset, index) =
-        static_cast<typename HostView::value_type>(GlobalIndex(global_shape)(index));
-  });
-}
-
-/// Every element of this rank's piece is `factor` times its global index.
+/// Makes each element its global index, where the View is the piece at `offset` of a tensor of
+/// `global_shape`.
 template <class V>
-bool is_iota(const DTensor<V>& tensor, double factor = 1) {
-  const GlobalIndex number(tensor.shape(), factor);
-  bool is_right = true;
-  for_each_index_in({tensor.global_offset(), tensor.local_shape()}, [&](const Extents& index) {
-    if (element_of(tensor.to_local(), tensor.global_offset(), index) != number(index))
-      is_right = false;
+void fill_iota(const V& view, const Extents& offset, const Extents& global_shape) {
+  change_on_host(view, [&](const auto& host) {
+    for_each_index_in({offset, detail::extents_of(view)}, [&](const Extents& index) {
+      element_of(host, offset, index) =
+          static_cast<typename V::value_type>(GlobalIndex(global_shape)(index));
+    });
   });
-  return is_right;
 }
 
-/// A new host View in which each element is its index.
-template <class HostView>
-HostView iota_view(const Extents& shape) {
-  const auto view = detail::allocate<HostView>(shape, "iota");
+/// A new View in which each element is its index.
+template <class V>
+V iota_view(const Extents& shape) {
+  const auto view = detail::allocate<V>(shape, "iota");
   fill_iota(view, Extents::filled(shape.size(), 0), shape);
   return view;
 }
@@ -101,7 +139,7 @@ std::string wrong_element(const V& view, const Box& box, const Expected& expecte
   const auto extents = detail::extents_of(view);
   if (extents != box.shape && !(product(extents) == 0 && box.is_empty()))
     return "extents " + to_string(extents) + " instead of " + to_string(box.shape);
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  const auto host = on_host(view);
   std::ostringstream text;
   for_each_index_in(box, [&](const Extents& index) {
     const auto value = element_of(host, box.offset, index);
@@ -131,6 +169,12 @@ std::string wrong_piece(const DTensor<V>& tensor, const Expected& expected) {
 template <class V>
 std::string wrong_iota(const DTensor<V>& tensor, double factor = 1) {
   return wrong_piece(tensor, GlobalIndex(tensor.shape(), factor));
+}
+
+/// Whether each element of this rank's piece is `factor` times its global index.
+template <class V>
+bool is_iota(const DTensor<V>& tensor, double factor = 1) {
+  return wrong_iota(tensor, factor).empty();
 }
 
 }  // namespace tessera::test

@@ -31,14 +31,13 @@ Extents shape_of(std::size_t tensor_dims) {
 
 template <class Data, class Layout>
 void expect_copy_in_memory_of_its_own() {
-  using V = Kokkos::View<Data, Layout, Kokkos::HostSpace>;
+  using V = Kokkos::View<Data, Layout, TestSpace>;
   for (const auto& mesh : lines()) {
     const Placements placements = V::rank() == 0 ? Placements{Replicate()} : Placements{Shard(-1)};
     const auto tensor = iota<V>(mesh, placements, shape_of(V::rank()));
 
     const auto copy = clone(tensor);
-    for (std::size_t i = 0; is_on(mesh) && i < tensor.to_local().size(); ++i)
-      tensor.to_local().data()[i] = -1;
+    if (is_on(mesh)) Kokkos::deep_copy(tensor.to_local(), -1);
 
     static_assert(std::is_same_v<decltype(copy), const DTensor<V>>);
     EXPECT_EQ(wrong_iota(copy), "");
@@ -57,7 +56,7 @@ TEST(Clone, of_tensors_of_0_to_8_dims) {
 }
 
 TEST(Clone, of_a_const_unmanaged_view_is_managed_and_can_be_written) {
-  using Const = Kokkos::View<const double**, Kokkos::LayoutLeft, Kokkos::HostSpace,
+  using Const = Kokkos::View<const double**, Kokkos::LayoutLeft, TestSpace,
                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   for (const auto& mesh : lines()) {
     const auto memory = iota_view<LeftMatrix>({4, 3});
@@ -87,7 +86,7 @@ TEST(Clone, of_a_subview_is_dense) {
 }
 
 TEST(Clone, keeps_static_extents_and_boundaries) {
-  using Rows = Kokkos::View<double* [3], Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Rows = Kokkos::View<double* [3], Kokkos::LayoutRight, TestSpace>;
   for (const auto& mesh : lines()) {
     const auto begin = [](std::int64_t rank) { return rank * (rank + 1) / 2; };
     const Rows local("local", is_on(mesh) ? mesh.rank() + 1u : 0u);
@@ -112,7 +111,7 @@ TEST(Clone, of_an_empty_piece_is_empty) {
 }
 
 TEST(Clone, with_an_instance_is_right_after_a_fence) {
-  const Kokkos::DefaultHostExecutionSpace exec;
+  const Kokkos::DefaultExecutionSpace exec;
   for (const auto& mesh : lines()) {
     const auto tensor = iota<Matrix>(mesh, {Shard(0)}, {5, 3});
 
@@ -124,9 +123,9 @@ TEST(Clone, with_an_instance_is_right_after_a_fence) {
 }
 
 TEST(Item, is_the_value_of_a_zero_dimensional_tensor) {
-  using Scalar = Kokkos::View<float, Kokkos::HostSpace>;
-  using Const = Kokkos::View<const float, Kokkos::HostSpace>;
-  const Kokkos::DefaultHostExecutionSpace exec;
+  using Scalar = Kokkos::View<float, TestSpace>;
+  using Const = Kokkos::View<const float, TestSpace>;
+  const Kokkos::DefaultExecutionSpace exec;
   for (const auto& mesh : lines()) {
     const auto tensor = full<Scalar>(mesh, {Replicate()}, {}, 2.5f);
     const auto read_only = from_local(Const(tensor.to_local()), mesh, {Replicate()});
@@ -142,7 +141,7 @@ TEST(Item, is_the_value_of_a_zero_dimensional_tensor) {
 }
 
 TEST(Item, of_more_dims_or_of_a_partial_is_invalid) {
-  using Scalar = Kokkos::View<double, Kokkos::HostSpace>;
+  using Scalar = Kokkos::View<double, TestSpace>;
   for (const auto& mesh : lines()) {
     const auto matrix = zeros<Matrix>(mesh, {Replicate()}, {1, 1});
     const auto partial = from_local(Scalar("scalar"), mesh, {Partial()});

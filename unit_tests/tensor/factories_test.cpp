@@ -107,7 +107,7 @@ TEST(Factories, values_are_as_asked_for) {
 }
 
 TEST(Factories, with_an_instance_give_the_same_after_a_fence) {
-  const Kokkos::DefaultHostExecutionSpace exec;
+  const Kokkos::DefaultExecutionSpace exec;
   for (const auto& mesh : lines()) {
     const auto zero = zeros<Matrix>(exec, mesh, {Shard(0)}, shape);
     const auto one = ones<Matrix>(exec, mesh, {Shard(0)}, shape);
@@ -171,12 +171,12 @@ TEST(Factories, null_tensor_has_an_empty_view) {
 
 // T14
 TEST(Factories, zero_dimensional_tensor_works_everywhere) {
-  using Scalar = Kokkos::View<double, Kokkos::HostSpace>;
+  using Scalar = Kokkos::View<double, TestSpace>;
   for (const auto& mesh : lines()) {
     const auto tensor = full<Scalar>(mesh, {Replicate()}, {}, 4.5);
     const auto index = from_function<Scalar>(mesh, {Replicate()}, {}, GlobalIndex({}, 1));
     const auto local = Scalar("local");
-    local() = mesh.rank() + 1;
+    Kokkos::deep_copy(local, mesh.rank() + 1);
 
     const auto same = redistribute(tensor, {Replicate()});
     const auto partial = from_local(local, mesh, {Partial()});
@@ -194,8 +194,8 @@ TEST(Factories, zero_dimensional_tensor_works_everywhere) {
 
 // T14
 TEST(Factories, views_without_dynamic_extents_work_off_the_mesh_too) {
-  using Scalar = Kokkos::View<double, Kokkos::HostSpace>;
-  using Three = Kokkos::View<double[3], Kokkos::HostSpace>;
+  using Scalar = Kokkos::View<double, TestSpace>;
+  using Three = Kokkos::View<double[3], TestSpace>;
   for (const auto& mesh : lines()) {
     const auto scalar = rand<Scalar>(mesh, {Replicate()}, {});
     const auto drawn = rand<Three>(mesh, {Replicate()}, {3});
@@ -205,7 +205,7 @@ TEST(Factories, views_without_dynamic_extents_work_off_the_mesh_too) {
 
     EXPECT_EQ(drawn.to_local().data() != nullptr, is_on(mesh));
     if (!is_on(mesh)) continue;
-    EXPECT_EQ(item(scalar), drawn.to_local()(0));
+    EXPECT_EQ(item(scalar), on_host(drawn.to_local())(0));
     EXPECT_EQ(wrong_iota(index), "");
     EXPECT_EQ(wrong_whole(whole, {3}, GlobalIndex({3})), "");
     EXPECT_EQ(wrong_piece(copy, constant(1)), "");
@@ -213,7 +213,7 @@ TEST(Factories, views_without_dynamic_extents_work_off_the_mesh_too) {
 }
 
 TEST(Factories, random_integers_are_invalid_also_where_the_piece_is_empty) {
-  using Integers = Kokkos::View<int*, Kokkos::LayoutRight, Kokkos::HostSpace>;
+  using Integers = Kokkos::View<int*, Kokkos::LayoutRight, TestSpace>;
   for (const auto& mesh : lines()) {
     const auto uniform =
         message_of<InvalidArgument>([&] { rand<Integers>(mesh, {Shard(0)}, {1}); });
@@ -250,7 +250,7 @@ TEST(Factories, extents_0_and_1_work_everywhere) {
 
 // T14
 TEST(Factories, eight_dimensional_tensor_works_everywhere) {
-  using Eight = Kokkos::View<double********, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+  using Eight = Kokkos::View<double********, Kokkos::LayoutLeft, TestSpace>;
   const Extents global{2, 3, 1, 2, 2, 1, 3, 2};
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {2, 2}, {4, 2}})) {
     const auto split = [&](int first, int second) {
@@ -304,7 +304,7 @@ TEST(DeviceMeshScope, innermost_mesh_is_the_default) {
 TEST(DeviceMeshScope, instance_and_default_mesh_go_together) {
   const auto mesh = mesh_of({1});
   const DeviceMeshScope scope(mesh);
-  const Kokkos::DefaultHostExecutionSpace exec;
+  const Kokkos::DefaultExecutionSpace exec;
   const Placements placements{Shard(0)};
 
   EXPECT_EQ(zeros<Matrix>(exec, placements, shape).device_mesh(), mesh);

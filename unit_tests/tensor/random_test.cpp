@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Host memory only: the tests of devices compare theirs with it.
 #include <algorithm>
 #include <cmath>
 #include <complex>

@@ -14,12 +14,17 @@
 namespace tessera {
 
 /// The type of `keep`.
-struct Keep {};
+struct Keep {
+  constexpr explicit Keep() = default;
+};
 /// An input placement: the DTensor is taken as it is.
 inline constexpr Keep keep{};
 
 /// The type of `none`.
-struct None {};
+struct None {
+  // Else nvcc takes {Placements{…}} for None, too.
+  constexpr explicit None() = default;
+};
 /// An output placement: the value is passed on as it is.
 inline constexpr None none{};
 

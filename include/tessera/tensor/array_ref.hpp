@@ -78,7 +78,8 @@ ArrayRef array_ref(const View& view) {
   result.data = reinterpret_cast<std::byte*>(const_cast<Value*>(view.data()));
   result.type = element_type<Value>();
   result.space = memory_space<typename View::memory_space>;
-  for (std::size_t d = 0; d < View::rank(); ++d) {
+  // != because nvcc warns of < in Views of no dims.
+  for (std::size_t d = 0; d != View::rank(); ++d) {
     result.extents.push_back(static_cast<std::int64_t>(view.extent(d)));
     result.strides.push_back(static_cast<std::int64_t>(view.stride(d)));
   }

@@ -92,7 +92,7 @@ struct FillFromFunction {
   KOKKOS_FUNCTION void operator()(std::int64_t flat) const {
     Kokkos::Array<std::int64_t, tensor_dims> index{};
     std::int64_t distance = 0;
-    for (std::size_t k = 0; k < tensor_dims; ++k) {
+    for (std::size_t k = 0; k != tensor_dims; ++k) {
       const std::size_t d = is_left ? k : tensor_dims - 1 - k;
       const auto local = flat % shape[d];
       flat /= shape[d];
@@ -112,7 +112,7 @@ DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh
   auto result = make_empty<V>(mesh, placements, shape, "from_function");
   const auto& view = result.to_local();
   FillFromFunction<V, Function> fill{view, {}, {}, function};
-  for (std::size_t d = 0; d < V::rank(); ++d) {
+  for (std::size_t d = 0; d != V::rank(); ++d) {
     fill.offset[d] = result.global_offset()[d];
     fill.shape[d] = result.local_shape()[d];
   }

@@ -17,6 +17,8 @@ struct OperationId {
   std::uint64_t sequence = 0;
 
   friend auto operator<=>(const OperationId&, const OperationId&) = default;
+  // The one above implies it; nvcc 13 does not emit it then.
+  friend bool operator==(const OperationId&, const OperationId&) = default;
 };
 
 /// The types of exceptions that travel; `other` is one that Tessera did not throw.

@@ -57,7 +57,7 @@ V allocate(const Extents& shape, const char* label) {
   static_assert(is_allocatable<V>,
                 "expected a managed, non-const View in LayoutLeft or LayoutRight");
   typename V::array_layout layout;
-  for (std::size_t d = 0; d < V::rank(); ++d)
+  for (std::size_t d = 0; d != V::rank(); ++d)
     layout.dimension[d] = static_cast<std::size_t>(shape[d]);
   V view(Kokkos::view_alloc(detail::label_of(label), Kokkos::WithoutInitializing), layout);
   if constexpr (std::is_same_v<typename V::memory_space, Kokkos::HostSpace>)
@@ -68,7 +68,7 @@ V allocate(const Extents& shape, const char* label) {
 template <class V>
 Extents extents_of(const V& view) {
   Extents result;
-  for (std::size_t d = 0; d < V::rank(); ++d)
+  for (std::size_t d = 0; d != V::rank(); ++d)
     result.push_back(static_cast<std::int64_t>(view.extent(d)));
   return result;
 }
@@ -77,7 +77,7 @@ Extents extents_of(const V& view) {
 template <class V>
 Extents static_extents() {
   Extents result = Extents::filled(V::rank(), 0);
-  for (std::size_t d = V::rank_dynamic(); d < V::rank(); ++d)
+  for (std::size_t d = V::rank_dynamic(); d != V::rank(); ++d)
     result[d] = static_cast<std::int64_t>(V::static_extent(d));
   return result;
 }

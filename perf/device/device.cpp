@@ -1,0 +1,319 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What moving data costs in the memory of Kokkos' default execution space, a device's where Kokkos
+// has one: on one rank the kernels beside a bare copy of as many bytes, on several ranks
+// redistribute beside the same exchange written by hand.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include <tessera/tessera.hpp>
+
+#include "../ranks.hpp"
+#include "kernels/pack.hpp"
+
+namespace tessera::perf {
+
+using Exec = Kokkos::DefaultExecutionSpace;
+using Memory = Exec::memory_space;
+using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Memory>;
+using Rows = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+
+/// The columns of a matrix from `first` on, to another one.
+struct PackColumns {
+  Matrix whole;
+  Matrix part;
+  std::int64_t first;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto columns = static_cast<std::int64_t>(part.extent(1));
+    const auto row = i / columns;
+    const auto column = i % columns;
+    part(row, column) = whole(row, first + column);
+  }
+};
+
+struct Double {
+  Matrix to;
+  Matrix from;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { to.data()[i] = 2 * from.data()[i]; }
+};
+
+struct Doubled {
+  Matrix to;
+  Matrix operator()(const Matrix& from) const {
+    Kokkos::parallel_for("double", Rows(Exec(), 0, static_cast<std::int64_t>(from.size())),
+                         Double{to, from});
+    return to;
+  }
+};
+
+namespace {
+
+namespace tools = Kokkos::Tools::Experimental;
+
+int rounds = 9;
+std::int64_t edge = 8192;  // of matrices of doubles
+
+const DeviceMesh& world() {
+  static const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  return mesh;
+}
+
+/// Seconds from the first rank's start to the last one's end.
+double timed(const std::function<void()>& call) {
+  Kokkos::fence();
+  MPI_Barrier(MPI_COMM_WORLD);
+  const Kokkos::Timer timer;
+  call();
+  Kokkos::fence();
+  MPI_Barrier(MPI_COMM_WORLD);
+  return timer.seconds();
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+struct Pair {
+  double ours;
+  double other;
+};
+
+/// Medians of both, in turns.
+Pair in_turns(const std::function<void()>& ours, const std::function<void()>& other) {
+  std::array<std::vector<double>, 2> all;
+  for (int round = -1; round < rounds; ++round) {
+    const Pair took{timed(ours), timed(other)};
+    if (round < 0) continue;  // what is made once
+    all[0].push_back(took.ours);
+    all[1].push_back(took.other);
+  }
+  return {median(all[0]), median(all[1])};
+}
+
+struct Launches {
+  int kernels = 0;
+  int fences = 0;
+  int copies = 0;
+  int allocations = 0;
+};
+Launches launches;  // the callbacks are plain functions
+
+/// What this rank launches in one call.
+Launches counted(const std::function<void()>& call) {
+  launches = {};
+  const auto before = tools::get_callbacks();
+  const auto kernel = [](const char*, std::uint32_t, std::uint64_t*) { ++launches.kernels; };
+  tools::set_begin_parallel_for_callback(kernel);
+  tools::set_begin_parallel_reduce_callback(kernel);
+  tools::set_begin_fence_callback([](const char* name, std::uint32_t device, std::uint64_t*) {
+    // Kokkos reports a fence of everything once for each execution space. Its own fences, before it
+    // frees memory for instance, do not count.
+    const bool is_counted =
+        tools::identifier_from_devid(device).type == tools::DeviceTypeTraits<Exec>::id;
+    if (is_counted && std::string_view(name).starts_with("tessera::")) ++launches.fences;
+  });
+  tools::set_begin_deep_copy_callback([](Kokkos::Tools::SpaceHandle, const char*, const void*,
+                                         Kokkos::Tools::SpaceHandle, const char*, const void*,
+                                         std::uint64_t) { ++launches.copies; });
+  tools::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char*, const void*,
+                                       std::uint64_t) { ++launches.allocations; });
+  call();
+  tools::set_callbacks(before);
+  return launches;
+}
+
+/// Of a call that took so many seconds.
+void report_counts(benchmark::State& state, double seconds, const std::function<void()>& call) {
+  const auto seen = counted(call);
+  state.SetIterationTime(seconds);
+  state.counters["kernels"] = seen.kernels;
+  state.counters["fences"] = seen.fences;
+  state.counters["copies"] = seen.copies;
+  state.counters["allocations"] = seen.allocations;
+}
+
+/// Beside the other way to do the same.
+void report(benchmark::State& state, const Pair& took, double bytes,
+            const std::function<void()>& call) {
+  constexpr double giga = 1e-9;
+  report_counts(state, took.ours, call);
+  state.counters["GB/s"] = giga * bytes / took.ours;
+  state.counters["other_GB/s"] = giga * bytes / took.other;
+  state.counters["of_other"] = took.other / took.ours;
+}
+
+/// A kernel of the library beside a bare copy of as many bytes, read and written.
+void beside_copy(benchmark::State& state, std::int64_t bytes, const std::function<void()>& kernel) {
+  const auto half = static_cast<std::size_t>(bytes / 2);
+  const Kokkos::View<char*, Memory> from("from", half);
+  const Kokkos::View<char*, Memory> to("to", half);
+  const auto took = in_turns(kernel, [&] { Kokkos::deep_copy(Exec(), to, from); });
+  report(state, took, static_cast<double>(bytes), kernel);
+}
+
+/// Columns in stripes of `row_bytes`: every other one of a matrix that is twice as wide.
+void columns(benchmark::State& state, std::int64_t row_bytes, bool packs, bool unpacks) {
+  const auto width = row_bytes / static_cast<std::int64_t>(sizeof(double));
+  const auto rows = edge * edge / width;
+  const auto matrix = [&](std::int64_t across) {
+    return Matrix("matrix", static_cast<std::size_t>(rows), static_cast<std::size_t>(across));
+  };
+  const auto from = matrix(packs ? 2 * width : width);
+  const auto to = matrix(unpacks ? 2 * width : width);
+  const Extents shape{rows, width};
+  const detail::CopyJob job{array_ref(from).part({0, packs ? width : 0}, shape),
+                            array_ref(to).part({0, unpacks ? width : 0}, shape)};
+  beside_copy(state, 2 * job.source.bytes(), [&] { detail::copy(Execution(Exec()), job); });
+}
+
+void transposed(benchmark::State& state) {
+  const auto size = static_cast<std::size_t>(edge);
+  const Kokkos::View<double**, Kokkos::LayoutLeft, Memory> from("from", size, size);
+  const Matrix to("to", size, size);
+  const detail::CopyJob job{array_ref(from), array_ref(to)};
+  beside_copy(state, 2 * job.source.bytes(), [&] { detail::copy(Execution(Exec()), job); });
+}
+
+void reduced(benchmark::State& state, int terms) {
+  const auto size = static_cast<std::size_t>(edge);
+  std::vector<Matrix> views;
+  std::vector<ArrayRef> refs;
+  for (int t = 0; t <= terms; ++t) {
+    views.emplace_back("term", size, size / 4);
+    refs.push_back(array_ref(views.back()));
+  }
+  const auto to = refs.back();
+  refs.pop_back();
+  beside_copy(state, (terms + 1) * to.bytes(),
+              [&] { detail::reduce(Execution(Exec()), ReduceOp::sum, refs, to, 1); });
+}
+
+void locally_mapped(benchmark::State& state) {
+  const auto tensor = ones<Matrix>(world(), {Shard(0)}, {edge, edge});
+  const auto from = tensor.to_local();
+  const Doubled doubled{Matrix("to", from.extent(0), from.extent(1))};
+  const auto mapped = local_map(doubled, {Placements{Shard(0)}});
+  const auto call = [&] { mapped(tensor); };
+  const auto took = in_turns(call, [&] { doubled(from); });
+  report(state, took, 16.0 * static_cast<double>(from.size()), call);
+}
+
+/// Shard(0) to Shard(1) of a matrix whose edges the ranks divide: kernels that pack, copies to
+/// memory of the host and back, and MPI there. What arrives needs no unpacking.
+class ByHand {
+ public:
+  ByHand(const Matrix& from, const Matrix& to)
+      : from_(from),
+        to_(to),
+        packed_("packed", to.extent(0), to.extent(1)),
+        sent_("sent", to.extent(0), to.extent(1)),
+        received_("received", to.extent(0), to.extent(1)) {}
+
+  void operator()() const {
+    const auto block = static_cast<std::int64_t>(from_.extent(0) * to_.extent(1));
+    const auto columns = static_cast<std::int64_t>(to_.extent(1));
+    for (int r = 0; r < world().size(); ++r) {
+      const Matrix part(packed_.data() + r * block, from_.extent(0), to_.extent(1));
+      Kokkos::parallel_for("pack", Rows(Exec(), 0, block), PackColumns{from_, part, columns * r});
+    }
+    Kokkos::deep_copy(Exec(), sent_, packed_);
+    Exec().fence();
+    const auto count = static_cast<int>(block);
+    MPI_Alltoall(sent_.data(), count, MPI_DOUBLE, received_.data(), count, MPI_DOUBLE,
+                 MPI_COMM_WORLD);
+    Kokkos::deep_copy(Exec(), to_, received_);
+    Exec().fence();
+  }
+
+ private:
+  using Staged = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::SharedHostPinnedSpace>;
+
+  Matrix from_, to_, packed_;
+  Staged sent_, received_;
+};
+
+void rows_to_columns(benchmark::State& state) {
+  const auto edge_of_all = edge / 2;
+  if (edge_of_all % world().size() != 0) {
+    state.SkipWithError("expected a number of ranks that divides the edge of the matrix");
+    return;
+  }
+  const auto source = ones<Matrix>(world(), {Shard(0)}, {edge_of_all, edge_of_all});
+  const auto target = empty<Matrix>(world(), {Shard(1)}, source.shape());
+  const ByHand by_hand(source.to_local(),
+                       empty<Matrix>(world(), {Shard(1)}, source.shape()).to_local());
+  const auto call = [&] { redistribute_into(target, source); };
+  const auto took = in_turns(call, by_hand);
+  report(state, took, 16.0 * static_cast<double>(source.to_local().size()), call);
+}
+
+void small_exchange(benchmark::State& state, const Placement& from, const Placement& to) {
+  const auto source = from_local(
+      ones<Matrix>(world(), {Shard(0)}, {4 * world().size(), 4}).to_local(), world(), {from});
+  const auto target = empty<Matrix>(world(), {to}, source.shape());
+  const Exec exec;
+  const auto call = [&] { redistribute_into(exec, target, source); };
+  report_counts(state, in_turns(call, [] {}).ours, call);
+}
+
+using Benchmark = std::function<void(benchmark::State&)>;
+
+void add(const std::string& name, const Benchmark& run) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [run](benchmark::State& state) {
+                                 for (auto _ : state) run(state);
+                               })
+      ->Iterations(1)
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond);
+}
+
+void add_kernels() {
+  for (const std::int64_t row : {8, 32, 64, 512, 4096})
+    add("pack/" + std::to_string(row), [row](auto& state) { columns(state, row, true, false); });
+  for (const std::int64_t row : {32, 512, 4096})
+    add("unpack/" + std::to_string(row), [row](auto& state) { columns(state, row, false, true); });
+  for (const std::int64_t row : {32, 512, 4096})
+    add("own/" + std::to_string(row), [row](auto& state) { columns(state, row, true, true); });
+  add("dense", [](auto& state) { columns(state, 4096, false, false); });
+  add("transpose", transposed);
+  for (const int terms : {2, 4, 8})
+    add("reduce/" + std::to_string(terms), [terms](auto& state) { reduced(state, terms); });
+}
+
+void add_calls() {
+  add("local_map", locally_mapped);
+  add("S0->S1", rows_to_columns);
+  add("small/S0->S1", [](auto& state) { small_exchange(state, Shard(0), Shard(1)); });
+  add("small/S0->R", [](auto& state) { small_exchange(state, Shard(0), Replicate()); });
+  add("small/P->R", [](auto& state) { small_exchange(state, Partial(), Replicate()); });
+}
+
+}  // namespace
+}  // namespace tessera::perf
+
+int main(int argc, char** argv) {
+  using namespace tessera;
+  const ScopeGuard guard(argc, argv);
+  std::vector<char*> arguments(argv, argv + argc);
+  const auto brief = std::ranges::find(arguments, std::string_view("--tessera_brief"));
+  if (brief != arguments.end()) {
+    arguments.erase(brief);
+    perf::edge = 256;
+    perf::rounds = 3;
+  }
+  if (perf::world().size() == 1) perf::add_kernels();
+  perf::add_calls();
+  return perf::run_benchmarks(static_cast<int>(arguments.size()), arguments.data(),
+                              perf::world().rank());
+}
