@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// Google Benchmark on several ranks.
+// Runs Google Benchmark on several ranks.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ class Silent : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>&) override {}
 };
 
-/// Hands the program's arguments to Google Benchmark; only rank 0 may write a file. Whether it
-/// knows them all.
+/// Hands the program's arguments to Google Benchmark; only rank 0 writes a file. Returns whether
+/// Google Benchmark knows all of them.
 inline bool initialize(std::vector<char*> arguments, int rank) {
   std::string no_file = "--benchmark_out=";
   if (rank != 0) arguments.push_back(no_file.data());
@@ -26,7 +26,7 @@ inline bool initialize(std::vector<char*> arguments, int rank) {
   return !benchmark::ReportUnrecognizedArguments(count, arguments.data());
 }
 
-/// Runs what is registered on every rank; rank 0 reports. Returns the exit status.
+/// Runs the registered benchmarks on every rank; rank 0 reports. Returns the exit status.
 inline int run_benchmarks(int argc, char** argv, int rank) {
   if (!initialize({argv, argv + argc}, rank)) return 2;
   Silent silent;

@@ -8,7 +8,8 @@
 
 namespace tessera::tools {
 
-/// A subcommand, and what it does once its arguments are read; that returns the exit status.
+/// A Command is a subcommand and the function that it runs once its arguments are read, which
+/// returns the exit status.
 struct Command {
   CLI::App* options;
   std::function<int()> run;

@@ -14,7 +14,7 @@ namespace tessera::tools {
 namespace {
 
 int info() {
-  // Advice on threads is for programs that compute.
+  // The advice of Kokkos on threads is for programs that compute.
   setenv("KOKKOS_DISABLE_WARNINGS", "1", 0);
   int argc = 0;
   char* no_arguments[] = {nullptr};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program `tessera`: what the library would do, without data.
+// The program `tessera` shows what the library would do, without data.
 #include <algorithm>
 #include <exception>
 #include <string>

@@ -15,23 +15,23 @@ namespace tessera::tools {
 inline constexpr int most_ranks = 1 << 20;
 inline constexpr std::int64_t most_elements = std::int64_t{1} << 50;
 
-/// From "4x2" or "4x2:dp,tp".
+/// Parses a mesh layout: "4x2" or "4x2:dp,tp".
 ///
 /// Errors (all of this file): InvalidArgument that begins with the option: "--mesh: expected sizes
 /// such as 4x2 or 4x2:dp,tp, got "4y2"".
 MeshLayout mesh_of(const std::string& option, std::string_view text);
-/// From "16,24".
+/// Parses a shape: "16,24".
 Extents shape_of(std::string_view text);
-/// From "f64".
+/// Parses an element type: "f64".
 ElementType type_of(std::string_view text);
-/// With placements from "S(0),R".
+/// Makes a spec from placements in text: "S(0),R".
 DTensorSpec spec_on(const MeshLayout& layout, const Extents& shape, const char* option,
                     const std::string& placements);
 
-/// The message of an error without the function that it begins with.
+/// Returns the message of an error without the function that it begins with.
 std::string without_function(std::string_view message);
 
-/// What make() returns; an error names the option instead of the function.
+/// Returns what make() returns. An InvalidArgument names the option instead of the function.
 template <class Make>
 auto in_option(const std::string& option, const Make& make) {
   try {

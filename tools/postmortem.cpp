@@ -49,8 +49,9 @@ const Record& record_of(const std::vector<Record>& records, int process) {
   return *std::ranges::find(records, process, &Record::process);
 }
 
-/// A process that made no call with this number differs if it has made later ones, or others wait
-/// for it; it may also have written its record earlier.
+/// Returns whether the processes of a set differ in the call with this number. A process that did
+/// not make the call differs only if it has made later ones, or if others wait for it; otherwise it
+/// may have written its record earlier.
 bool differ(const std::vector<Side>& sides, std::uint64_t sequence, const Set& set,
             const std::vector<Record>& records) {
   const auto is_absent = [](const Side& side) { return !side.entry; };
@@ -99,7 +100,8 @@ double begin_of(const Divergence& divergence) {
   return earliest;
 }
 
-/// The earliest; of those that begin together, the one on fewest processes.
+/// Returns the earliest divergence; of several that begin together, the one on the fewest
+/// processes.
 std::optional<Divergence> first_divergence(const std::vector<Record>& records) {
   std::vector<Divergence> all;
   for (const auto& set : all_sets(records))

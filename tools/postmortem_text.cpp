@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// Flight records as they are read, and what they show as it is printed.
+// Reads flight records, and describes in text what they show.
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -41,7 +41,7 @@ void add_mesh(const json& mesh, Record& record) {
     on_set.calls[call.at("sequence")] = entry_from(call, mesh.at("mesh"));
 }
 
-/// nullopt for what is none.
+/// Reads one flight record; returns nullopt if the file does not hold one.
 std::optional<Record> record_from(const std::filesystem::path& path) {
   try {
     std::ifstream file(path);
@@ -58,7 +58,7 @@ std::string ranks_in_words(const std::vector<int>& ranks) {
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
 }
 
-/// "17", or "17.2" for the second call inside the 17th.
+/// Formats the number of a call: "17", or "17.2" for the second call inside the 17th.
 std::string number_in_words(std::uint64_t sequence) {
   const auto inner = sequence & ((std::uint64_t{1} << nested_bits) - 1);
   const auto nested = inner & ~outermost;

@@ -16,7 +16,7 @@ namespace {
 
 struct Extremes {
   std::int64_t min;
-  std::int64_t median;  ///< of an even number the upper one
+  std::int64_t median;  ///< the upper one of an even number of values
   std::int64_t max;
   std::int64_t min_rank;
   std::int64_t max_rank;

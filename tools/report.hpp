@@ -12,25 +12,26 @@
 
 namespace tessera::tools {
 
-/// Up to so many ranks are listed, more are summarised.
+/// Largest number of ranks that are listed one by one; more ranks are summarised.
 inline constexpr int most_ranks_listed = 32;
 
-/// A quantity of every rank.
+/// A Quantity has one value on every rank.
 struct Quantity {
   std::string name;
   std::vector<std::int64_t> by_rank = {};
 };
 
-/// Columns aligned to the right, two spaces before each.
+/// Formats rows as a table, with columns aligned to the right and two spaces before each.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
-/// Minimum, median and maximum over ranks, and the first rank that has them. Expects a rank.
+/// Reports the minimum, median and maximum of each quantity over ranks, and the first rank that has
+/// the minimum or the maximum. Expects at least one rank.
 std::string summary(const std::vector<Quantity>& quantities);
 nlohmann::ordered_json summary_json(const std::vector<Quantity>& quantities);
 
 nlohmann::ordered_json to_json(const Box& box);
 
-/// Errors: IoError that names the option and the file.
+/// Writes a picture to `file`. Errors: IoError that names the option and the file.
 void write_svg(const std::string& file, const std::string& text);
 
 }  // namespace tessera::tools

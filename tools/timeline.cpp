@@ -45,7 +45,7 @@ std::vector<Bar> bars_of(const nlohmann::json& trace) {
     if (event.at("ph") != "X") continue;
     auto bar = bar_of(event);
     if (is_region(bar)) {
-      // They come by start, outer ones first.
+      // Regions come in the order in which they start, outer ones first.
       auto& open = regions[bar.rank];
       while (!open.empty() && !is_within(bar, open.back())) open.pop_back();
       bar.depth = static_cast<int>(open.size());

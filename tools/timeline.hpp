@@ -9,25 +9,25 @@
 
 namespace tessera::tools {
 
-/// A communication of one rank, or a region around some.
+/// A Bar is a communication of one rank, or a region around communications.
 struct Bar {
   std::string name;
   std::string category;  ///< "redistribute", "collective", …, "region"
   std::int64_t rank = 0;
-  int depth = 0;  ///< of a region: how many are around it
+  int depth = 0;  ///< nesting level of a region: number of regions around it
   double start = 0;
   double seconds = 0;
   std::int64_t bytes_received = 0;
 };
 
-/// The bars of a file of CommDebugMode::write_chrome_trace, as they stand in it; time counts from
-/// the first. Errors: IoError that names the file.
+/// Reads the bars of a file that CommDebugMode::write_chrome_trace wrote, in the order of the file;
+/// time counts from the start of the earliest one. Errors: IoError that names the file.
 std::vector<Bar> read_trace(const std::filesystem::path& file);
 
-/// By rank: communications, bytes, time.
+/// Returns a table with one row per rank: communications, bytes received, time in ms.
 std::string summary_of(const std::vector<Bar>& bars);
 
-/// One row per rank, regions above the communications in them.
+/// Draws one row per rank, with regions above the communications in them.
 std::string timeline_svg(const std::vector<Bar>& bars);
 
 }  // namespace tessera::tools

@@ -26,7 +26,8 @@ int kind_number(const std::string& category) {
   return static_cast<int>(std::ranges::find(kinds, category) - kinds.begin());
 }
 
-/// 1, 2 or 5 times a power of ten, for some ticks in `length`.
+/// Returns the distance between ticks: 1, 2 or 5 times a power of ten, at most 8 of which fit into
+/// `length`.
 double tick_of(double length) {
   const double power = std::pow(10, std::floor(std::log10(length / 4)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -49,7 +50,7 @@ class Timeline {
   std::string draw() {
     draw_legend();
     for (const auto& [rank, row] : row_of_) draw_row(rank);
-    // Regions first: they are the ground.
+    // Regions are drawn first: they are the background.
     for (const auto& bar : bars_)
       if (bar.category == "region") draw_region(bar);
     for (const auto& bar : bars_)
@@ -121,8 +122,8 @@ class Timeline {
   }
 
   const std::vector<Bar>& bars_;
-  std::map<std::int64_t, int> row_of_;  // by rank
-  int levels_ = 0;                      // of regions
+  std::map<std::int64_t, int> row_of_;  // row of each rank
+  int levels_ = 0;                      // nesting levels of regions
   double end_ = 0;
   detail::Svg svg_;
 };

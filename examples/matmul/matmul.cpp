@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A matrix product by local_map: func sees only the local pieces, and the placements say what they
-// are pieces of.
+// Computes a matrix product by local_map: the function sees only the local pieces, and the
+// placements say which parts of the matrices these pieces are.
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,12 +41,13 @@ Matrix product(const Matrix& w, const Matrix& x) {
   return y;
 }
 
-/// Columns of W times rows of X are terms of the product: the ranks add them up.
+/// Returns the full product on every rank. Columns of W times rows of X are contributions to the
+/// product, which the ranks add up.
 Matrix product_of_pieces(const DeviceMesh& mesh, const Matrix& w, const Matrix& x) {
   return all_reduce(product(w, x), ReduceOp::sum, mesh, 0);
 }
 
-/// Prints on one rank, and counts what is wrong.
+/// Prints on one rank, and counts the checks that fail.
 class Report {
  public:
   explicit Report(bool prints) : prints_(prints) {}
@@ -68,7 +69,7 @@ class Report {
   int wrong_ = 0;
 };
 
-/// Runs `call` and lists the exchanges that this rank took part in.
+/// Runs `call`, lists the exchanges that this rank took part in, and checks their number.
 template <class Call>
 auto traced(Report& report, int expected, const Call& call) {
   int exchanges = 0;

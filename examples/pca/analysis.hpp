@@ -13,7 +13,8 @@
 #include "local_steps.hpp"
 #include "subspace_iteration.hpp"
 
-/// What the ranks do together: the local steps as functions of distributed tensors.
+/// This part of the program applies the local steps to distributed tensors. All ranks call its
+/// functions together.
 namespace pca {
 
 using tessera::DTensor, tessera::local_map;
@@ -21,8 +22,8 @@ using tessera::Partial, tessera::Replicate, tessera::Shard;
 
 using Region = Kokkos::Profiling::ScopedRegion;  ///< a level of the trace
 
-/// Rows minus the mean row. Each rank sums its own rows; the sums are terms of a Partial, which one
-/// reduction adds up.
+/// Returns the rows minus the mean row. Each rank sums its own rows; these sums are the
+/// contributions to a Partial tensor, which one reduction adds up.
 inline DTensor<Matrix> centred(const DTensor<Matrix>& data) {
   const Region region("centred");
   const auto sum = local_map(column_sums, {Partial()}, {{Shard(0)}});
@@ -31,14 +32,14 @@ inline DTensor<Matrix> centred(const DTensor<Matrix>& data) {
   return subtract(data, reduce_partial(sum(data)), static_cast<double>(data.extent(0)));
 }
 
-/// The sum of the variances of all columns of centred data.
+/// Returns the sum of the variances of all columns of centred data.
 inline double total_variance(const DTensor<Matrix>& x) {
   const auto sum = local_map(sum_of_squares, {Partial()}, {{Shard(0)}});
   return item(reduce_partial(sum(x))) / static_cast<double>(x.extent(0) - 1);
 }
 
-/// The covariance of centred data, each rank with some of its rows. Terms that are as large as the
-/// whole go straight to the rows that a rank keeps.
+/// Returns the covariance matrix of centred data in row shards. Each contribution is as large as
+/// the full matrix; the reduction goes directly to the rows that a rank keeps.
 inline DTensor<Matrix> covariance(const DTensor<Matrix>& x) {
   const Region region("covariance");
   const auto multiply = local_map(scaled_gram_matrix, {Partial()}, {{Shard(0)}, std::nullopt});
@@ -52,8 +53,9 @@ To copied_to(const From& from) {
   return result;
 }
 
-/// The `count` leading eigenpairs of a matrix in row shards, and further ones that may not be
-/// exact; the same on every rank, to the last bit, as reductions and random numbers are.
+/// Returns the `count` leading eigenpairs of a matrix in row shards, and further pairs that may not
+/// be exact. The result has the same bits on every rank, because this holds for reductions and for
+/// random numbers.
 inline EigenPairs leading_eigenpairs(const DTensor<Matrix>& matrix, std::int64_t count) {
   const Region region("eigenpairs");
   const auto& mesh = matrix.device_mesh();

@@ -9,7 +9,7 @@
 
 namespace pca {
 
-/// A small matrix in host memory that every rank holds whole.
+/// A small matrix in host memory that every rank holds in full.
 using HostMatrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
 inline std::int64_t rows_of(const HostMatrix& a) {
@@ -19,7 +19,7 @@ inline std::int64_t columns_of(const HostMatrix& a) {
   return static_cast<std::int64_t>(a.extent(1));
 }
 
-/// Sum over i of a(i, p) b(i, q).
+/// Returns the sum over i of a(i, p) b(i, q).
 inline double column_product(const HostMatrix& a, std::int64_t p, const HostMatrix& b,
                              std::int64_t q) {
   double sum = 0;
@@ -27,7 +27,7 @@ inline double column_product(const HostMatrix& a, std::int64_t p, const HostMatr
   return sum;
 }
 
-/// a^T b.
+/// Returns a^T b.
 inline HostMatrix transposed_product(const HostMatrix& a, const HostMatrix& b) {
   HostMatrix result("pca::transposed_product", a.extent(1), b.extent(1));
   for (std::int64_t p = 0; p < columns_of(a); ++p)
@@ -35,7 +35,7 @@ inline HostMatrix transposed_product(const HostMatrix& a, const HostMatrix& b) {
   return result;
 }
 
-/// a b.
+/// Returns a b.
 inline HostMatrix product(const HostMatrix& a, const HostMatrix& b) {
   HostMatrix result("pca::product", a.extent(0), b.extent(1));
   for (std::int64_t i = 0; i < rows_of(a); ++i)
@@ -44,8 +44,8 @@ inline HostMatrix product(const HostMatrix& a, const HostMatrix& b) {
   return result;
 }
 
-/// Makes the columns orthonormal, in place: Gram-Schmidt, twice, so that rounding does not matter.
-/// Expects independent columns.
+/// Makes the columns orthonormal in place, by two passes of Gram-Schmidt, so that rounding errors
+/// do not matter. Expects independent columns.
 inline void orthonormalise(const HostMatrix& a) {
   for (std::int64_t q = 0; q < columns_of(a); ++q) {
     for (int pass = 0; pass < 2; ++pass)

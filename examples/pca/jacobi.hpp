@@ -11,13 +11,13 @@
 
 namespace pca {
 
-/// Eigenvalues, largest first, and their eigenvectors, one per column.
+/// Holds eigenvalues, largest first, and their eigenvectors, one per column.
 struct EigenPairs {
   std::vector<double> values;
   HostMatrix vectors;
 };
 
-/// Turns columns p and q of `a`, so that (p, q) changes to (c p - s q, s p + c q).
+/// Rotates columns p and q of `a`: (p, q) changes to (c p - s q, s p + c q).
 inline void rotate_columns(const HostMatrix& a, std::int64_t p, std::int64_t q, double c,
                            double s) {
   for (std::int64_t i = 0; i < rows_of(a); ++i) {
@@ -37,7 +37,7 @@ inline void rotate_rows(const HostMatrix& a, std::int64_t p, std::int64_t q, dou
   }
 }
 
-/// The rotation that makes a(p, q) zero, on `a` from both sides and on the vectors.
+/// Makes a(p, q) zero by a rotation, which it applies to `a` from both sides and to the vectors.
 inline void eliminate(const HostMatrix& a, const HostMatrix& vectors, std::int64_t p,
                       std::int64_t q) {
   if (a(p, q) == 0) return;
@@ -50,7 +50,8 @@ inline void eliminate(const HostMatrix& a, const HostMatrix& vectors, std::int64
   rotate_columns(vectors, p, q, c, s);
 }
 
-/// Square root of the sum of squares of all elements, or of those off the diagonal.
+/// Returns the square root of the sum of squares of all elements, or only of those off the
+/// diagonal.
 inline double norm(const HostMatrix& a, bool with_diagonal) {
   double sum = 0;
   for (std::int64_t i = 0; i < rows_of(a); ++i)
@@ -73,8 +74,8 @@ inline EigenPairs sorted(const HostMatrix& diagonal, const HostMatrix& vectors) 
   return result;
 }
 
-/// All eigenpairs of a small symmetric matrix, which is overwritten. Source: the cyclic Jacobi
-/// method.
+/// Returns all eigenpairs of a small symmetric matrix, which it overwrites. Source: the cyclic
+/// Jacobi method.
 inline EigenPairs jacobi(const HostMatrix& a) {
   constexpr int most_sweeps = 50;
   const auto n = rows_of(a);

@@ -6,15 +6,15 @@
 
 #include <Kokkos_Core.hpp>
 
-/// What a rank does with its own rows: plain Kokkos, no mesh in sight. Runs on the default
-/// execution space.
+/// A rank runs these functions on its own rows: plain Kokkos on the default execution space,
+/// without a mesh.
 namespace pca {
 
 using Matrix = Kokkos::View<double**, Kokkos::LayoutRight>;
 using Vector = Kokkos::View<double*>;
 using Scalar = Kokkos::View<double>;
 
-/// All pairs (i, j), i < rows, j < columns.
+/// Returns the policy that covers all pairs (i, j) with i < rows and j < columns.
 inline auto indices(std::size_t rows, std::size_t columns) {
   return Kokkos::MDRangePolicy<Kokkos::Rank<2>>({0, 0}, {rows, columns});
 }
@@ -47,7 +47,7 @@ inline Scalar sum_of_squares(const Matrix& x) {
   return result;
 }
 
-/// scale x^T x.
+/// Returns scale x^T x.
 inline Matrix scaled_gram_matrix(const Matrix& x, double scale) {
   Matrix result("pca::scaled_gram_matrix", x.extent(1), x.extent(1));
   Kokkos::parallel_for(
@@ -60,7 +60,7 @@ inline Matrix scaled_gram_matrix(const Matrix& x, double scale) {
   return result;
 }
 
-/// a b.
+/// Returns a b.
 inline Matrix rows_times(const Matrix& a, const Matrix& b) {
   Matrix result("pca::rows_times", a.extent(0), b.extent(1));
   Kokkos::parallel_for(

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Principal component analysis of a matrix that no rank holds whole. Each row of the input is an
-// observation, each column a variable.
+// Computes the principal components of a matrix that no rank holds in full. Each row of the input
+// is an observation, each column a variable.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -29,15 +29,15 @@ struct Options {
   std::string input = PCA_DEFAULT_INPUT;
   std::string output = "components.npy";
   std::int64_t components = 5;
-  std::string trace;  ///< "" for none
+  std::string trace;  ///< file to write; "" for no trace
 };
 
 struct Component {
   double eigenvalue;
-  double ratio;  ///< of the variance that it explains
+  double ratio;  ///< share of the variance that it explains
 };
 
-/// Of the default input, by NumPy.
+/// NumPy computes these components for the default input.
 constexpr Component references[] = {{179.006930098, 0.148905935841},
                                     {163.717746882, 0.136187712396},
                                     {141.788439092, 0.117945937640},
@@ -102,7 +102,7 @@ void print_components(const std::vector<Component>& components, bool has_referen
                tolerance);
 }
 
-/// One component per row, its largest entry positive.
+/// Returns one component per row, with the sign that makes its entry of largest magnitude positive.
 HostMatrix vectors_of(const pca::EigenPairs& pairs, std::int64_t count) {
   HostMatrix result("vectors", count, pairs.vectors.extent(0));
   for (std::int64_t row = 0; row < count; ++row) {

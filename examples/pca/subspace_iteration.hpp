@@ -10,11 +10,12 @@
 namespace pca {
 
 struct Convergence {
-  double tolerance = 1e-11;  ///< of residual norms, relative to the largest eigenvalue
+  double tolerance = 1e-11;  ///< largest residual norm, relative to the largest eigenvalue
   int most_iterations = 10000;
 };
 
-/// Largest |A v - value v| of the first `count` pairs; `images` is A times the vectors.
+/// Returns the largest norm |A v - value v| of the first `count` pairs; `images` is A times the
+/// vectors.
 inline double largest_residual(const EigenPairs& pairs, const HostMatrix& images,
                                std::int64_t count) {
   double largest = 0;
@@ -30,16 +31,16 @@ inline double largest_residual(const EigenPairs& pairs, const HostMatrix& images
   return largest;
 }
 
-/// The best approximations of eigenpairs of A in the span of an orthonormal basis (Rayleigh-Ritz).
-/// `images`, A times the basis, becomes A times the vectors.
+/// Returns the best approximations of eigenpairs of A in the span of an orthonormal basis
+/// (Rayleigh-Ritz). `images`, A times the basis, becomes A times the vectors.
 inline EigenPairs ritz_pairs(const HostMatrix& basis, HostMatrix& images) {
   auto small = jacobi(transposed_product(basis, images));
   images = product(images, small.vectors);
   return {small.values, product(basis, small.vectors)};
 }
 
-/// The next basis: (A + shift) times the vectors. The shift keeps it from losing dims where A is
-/// singular.
+/// Returns the next basis: (A + shift) times the vectors, orthonormalised. The shift keeps the
+/// basis from losing dims where A is singular.
 inline HostMatrix next_basis(const EigenPairs& pairs, const HostMatrix& images) {
   const double shift = pairs.values[0] > 0 ? 1e-3 * pairs.values[0] : 1;
   HostMatrix basis("pca::basis", images.extent(0), images.extent(1));
@@ -50,11 +51,11 @@ inline HostMatrix next_basis(const EigenPairs& pairs, const HostMatrix& images) 
   return basis;
 }
 
-/// The `count` leading eigenpairs (the rest of what the basis spans comes after them) of a
-/// symmetric, positive semidefinite A of which only multiply(basis) = A basis is known.
+/// Returns the `count` leading eigenpairs of a symmetric, positive semidefinite A, of which only
+/// multiply(basis) = A basis is known. After them come the other pairs that the basis spans.
 ///
-/// `basis` begins as anything with independent columns, more than `count` for speed. Source:
-/// subspace iteration with Rayleigh-Ritz projection.
+/// `basis` begins as any independent columns, more than `count` for speed. Source: subspace
+/// iteration with Rayleigh-Ritz projection.
 template <class Multiply>
 EigenPairs leading_eigenpairs(HostMatrix basis, std::int64_t count, const Multiply& multiply,
                               const Convergence& convergence = {}) {

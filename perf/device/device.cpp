@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What moving data costs in the memory of Kokkos' default execution space, a device's where Kokkos
-// has one: on one rank the kernels beside a bare copy of as many bytes, on several ranks
-// redistribute beside the same exchange written by hand.
+// Measures what it costs to move data in the memory of Kokkos' default execution space, which is
+// device memory if Kokkos has a device. On one rank it compares the library's kernels with a bare
+// copy of as many bytes; on several ranks it compares redistribute with the same exchange written
+// by hand.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -26,7 +27,7 @@ using Memory = Exec::memory_space;
 using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Memory>;
 using Rows = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
-/// The columns of a matrix from `first` on, to another one.
+/// Copies the columns of `whole` from `first` on into `part`.
 struct PackColumns {
   Matrix whole;
   Matrix part;
@@ -60,14 +61,14 @@ namespace {
 namespace tools = Kokkos::Tools::Experimental;
 
 int rounds = 9;
-std::int64_t edge = 8192;  // of matrices of doubles
+std::int64_t edge = 8192;  // length of a side of the matrices, doubles
 
 const DeviceMesh& world() {
   static const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
   return mesh;
 }
 
-/// Seconds from the first rank's start to the last one's end.
+/// Returns the seconds that `call` takes on all ranks, between two barriers.
 double timed(const std::function<void()>& call) {
   Kokkos::fence();
   MPI_Barrier(MPI_COMM_WORLD);
@@ -88,12 +89,12 @@ struct Pair {
   double other;
 };
 
-/// Medians of both, in turns.
+/// Returns the median times of both calls in seconds; the two calls take turns.
 Pair in_turns(const std::function<void()>& ours, const std::function<void()>& other) {
   std::array<std::vector<double>, 2> all;
   for (int round = -1; round < rounds; ++round) {
     const Pair took{timed(ours), timed(other)};
-    if (round < 0) continue;  // what is made once
+    if (round < 0) continue;  // warm-up: plans and buffers are made once
     all[0].push_back(took.ours);
     all[1].push_back(took.other);
   }
@@ -106,9 +107,9 @@ struct Launches {
   int copies = 0;
   int allocations = 0;
 };
-Launches launches;  // the callbacks are plain functions
+Launches launches;  // global, because the callbacks are plain functions
 
-/// What this rank launches in one call.
+/// Counts what this rank launches in one call.
 Launches counted(const std::function<void()>& call) {
   launches = {};
   const auto before = tools::get_callbacks();
@@ -116,8 +117,8 @@ Launches counted(const std::function<void()>& call) {
   tools::set_begin_parallel_for_callback(kernel);
   tools::set_begin_parallel_reduce_callback(kernel);
   tools::set_begin_fence_callback([](const char* name, std::uint32_t device, std::uint64_t*) {
-    // Kokkos reports a fence of everything once for each execution space. Its own fences, before it
-    // frees memory for instance, do not count.
+    // Kokkos reports a global fence once for each execution space; only the report for Exec counts.
+    // Kokkos' own fences, for instance before it frees memory, do not count.
     const bool is_counted =
         tools::identifier_from_devid(device).type == tools::DeviceTypeTraits<Exec>::id;
     if (is_counted && std::string_view(name).starts_with("tessera::")) ++launches.fences;
@@ -132,7 +133,7 @@ Launches counted(const std::function<void()>& call) {
   return launches;
 }
 
-/// Of a call that took so many seconds.
+/// Reports `seconds`, the time of `call`, and runs `call` once more to count its launches.
 void report_counts(benchmark::State& state, double seconds, const std::function<void()>& call) {
   const auto seen = counted(call);
   state.SetIterationTime(seconds);
@@ -142,7 +143,8 @@ void report_counts(benchmark::State& state, double seconds, const std::function<
   state.counters["allocations"] = seen.allocations;
 }
 
-/// Beside the other way to do the same.
+/// Reports the throughput of the library and of the other way to do the same, and the launches of
+/// `call`.
 void report(benchmark::State& state, const Pair& took, double bytes,
             const std::function<void()>& call) {
   constexpr double giga = 1e-9;
@@ -152,7 +154,7 @@ void report(benchmark::State& state, const Pair& took, double bytes,
   state.counters["of_other"] = took.other / took.ours;
 }
 
-/// A kernel of the library beside a bare copy of as many bytes, read and written.
+/// Compares a kernel of the library with a bare copy; each reads and writes `bytes` in total.
 void beside_copy(benchmark::State& state, std::int64_t bytes, const std::function<void()>& kernel) {
   const auto half = static_cast<std::size_t>(bytes / 2);
   const Kokkos::View<char*, Memory> from("from", half);
@@ -161,7 +163,8 @@ void beside_copy(benchmark::State& state, std::int64_t bytes, const std::functio
   report(state, took, static_cast<double>(bytes), kernel);
 }
 
-/// Columns in stripes of `row_bytes`: every other one of a matrix that is twice as wide.
+/// Measures the copy of a matrix with rows of `row_bytes`. If `packs`, it is the right half of a
+/// source that is twice as wide; if `unpacks`, the right half of such a target.
 void columns(benchmark::State& state, std::int64_t row_bytes, bool packs, bool unpacks) {
   const auto width = row_bytes / static_cast<std::int64_t>(sizeof(double));
   const auto rows = edge * edge / width;
@@ -208,8 +211,9 @@ void locally_mapped(benchmark::State& state) {
   report(state, took, 16.0 * static_cast<double>(from.size()), call);
 }
 
-/// Shard(0) to Shard(1) of a matrix whose edges the ranks divide: kernels that pack, copies to
-/// memory of the host and back, and MPI there. What arrives needs no unpacking.
+/// Redistributes a matrix from Shard(0) to Shard(1), where the number of ranks divides the sides of
+/// the matrix. Kernels pack, copies go to host memory and back, and MPI exchanges the data there.
+/// What arrives needs no unpacking.
 class ByHand {
  public:
   ByHand(const Matrix& from, const Matrix& to)

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// What the agreement on a call costs where the ranks know it: instructions per call, and messages.
-// Run it on two or more ranks; each repeats a fixed number of times, so that all stay together.
+// Measures what the agreement on a call costs. If the ranks know the call: instructions per call,
+// and messages; if the call is new: time. Run it on two or more ranks. Each rank repeats a call a
+// fixed number of times, so that all ranks make the same calls.
 #include <optional>
 
 #include <linux/perf_event.h>
@@ -19,7 +20,7 @@ namespace {
 
 using namespace tessera;
 
-/// Counts this process' instructions outside of the kernel, where the system lets it.
+/// Counts the instructions of the calling thread outside the kernel, if the system permits it.
 class Instructions {
  public:
   Instructions() {
@@ -52,7 +53,7 @@ const DeviceMesh& world() {
   return mesh;
 }
 
-/// All that a call of redistribute does for the agreement, and nothing else.
+/// Does all that a call of redistribute does for the agreement, and nothing else.
 void agreement_on_a_known_call(benchmark::State& state) {
   auto* const calls = world().calls();
   const auto text = [] { return std::string("a call"); };

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the library costs besides moving data, on any number of ranks that divides 4.
+// Measures what the library costs besides moving data, on any number of ranks that divides 4.
 #include <benchmark/benchmark.h>
 
 #include <tessera/tessera.hpp>
@@ -13,7 +13,7 @@ namespace {
 using namespace tessera;
 using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
-/// The same on all ranks: those who measure it make the same calls.
+/// The number of calls is fixed, because all ranks have to make the same calls.
 constexpr int calls = 200'000;
 
 const DeviceMesh& world() {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cached redistributions of a small tensor, for scripts/tracing-cost.
+// Runs cached redistributions of a small tensor, whose instructions scripts/tracing-cost counts.
 #include <tessera/tessera.hpp>
 
 using namespace tessera;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What computing while a redistribution goes on in the background costs, all ranks being remote to
-// one another: the ranks compute as long as the exchange takes, and call test() ten times
-// meanwhile. On ranks of one machine.
+// Measures what it costs to compute while a redistribution runs in the background. Each rank is a
+// node of its own, so that all data travels in messages. The ranks compute for as long as the
+// exchange takes, and call test() ten times meanwhile. All ranks have to run on one machine, since
+// they compare times of one clock.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -45,7 +46,8 @@ double reduced(double mine, MPI_Op op) {
   return result;
 }
 
-/// Arithmetic that leaves the caches alone. Steps per second depend on the machine.
+/// Runs `steps` steps of arithmetic that leave the caches alone. The number of steps per second
+/// depends on the machine.
 void compute(std::int64_t steps) {
   double value = 1;
   for (std::int64_t i = 0; i < steps; ++i) {
@@ -54,8 +56,9 @@ void compute(std::int64_t steps) {
   }
 }
 
-/// Seconds by the clock of the machine from the first start to the last end of ranks for which
-/// `counts`; and the CPU time of a rank, on average.
+/// Holds what a call took, in seconds: `span` is the time by the clock of the machine from the
+/// first start to the last end among the ranks for which `counts` is true; `cpu` is the CPU time of
+/// a rank, on average.
 struct Took {
   double span;
   double cpu;
@@ -97,17 +100,17 @@ DTensor<Matrix> source_of(const Transition& transition) {
                     : whole;
 }
 
-/// Medians, in seconds.
+/// Holds medians, in seconds.
 struct Result {
-  double exchange;   ///< alone
-  double cpu;        ///< that a rank spends on it: pack, copies, unpack
-  double computing;  ///< alone
-  double both;       ///< the exchange in the background
-  double late;       ///< the same on half of the ranks, while the others begin as late as an
-                     ///< exchange takes
+  double exchange;   ///< the exchange alone
+  double cpu;        ///< CPU time that a rank spends on the exchange: pack, copies, unpack
+  double computing;  ///< the computation alone
+  double both;       ///< the computation, with the exchange in the background
+  double late;       ///< `both` on the even ranks, while the odd ranks begin as late as an exchange
+                     ///< takes
 };
 
-/// As many steps as take this time.
+/// Returns how many steps of compute() take the time `span`, in seconds.
 std::int64_t steps_in(double span) {
   constexpr std::int64_t trial = 1'000'000;
   compute(trial);
@@ -153,7 +156,7 @@ void overlap(benchmark::State& state, const Transition& transition) {
     state.counters["cpu_ms"] = 1e3 * result.cpu;
     state.counters["compute_ms"] = 1e3 * result.computing;
     state.counters["both_of_compute_and_cpu"] = result.both / (result.computing + result.cpu);
-    // At best all of the wait is used to compute, and the exchange follows.
+    // In the best case the even ranks compute during the whole wait, and the exchange follows.
     state.counters["lost_of_wait"] =
         (result.late - result.computing - result.exchange) / result.exchange;
   }

@@ -49,7 +49,8 @@ void unpack(const double* from, const Block& to) {
     copy_elements(from + row * to.length, to.data + row * to.stride, to.length);
 }
 
-// The runs of one block are a multiple of the other's: both end where a tensor dim ends.
+// The length of one block's runs is a multiple of the other's, because the runs of both end where a
+// tensor dim ends.
 void copy(const Block& from, const Block& to) {
   if (from.size() == 0 || from.data == to.data) return;
   const auto run = std::min(from.length, to.length);

@@ -9,8 +9,8 @@
 
 namespace tessera::perf {
 
-/// A box of a row-major array, cut out of it along one dim at most: `rows` runs of `length`
-/// elements, `stride` apart.
+/// A Block is a box that is cut out of a row-major array along at most one dim: `rows` runs of
+/// `length` elements, whose beginnings are `stride` elements apart.
 struct Block {
   double* data = nullptr;
   std::int64_t rows = 0;
@@ -21,12 +21,13 @@ struct Block {
   bool is_contiguous() const { return rows <= 1; }
 };
 
-/// The box `part` of the array at `data` that holds the box `array`.
+/// Returns the box `part` of the array at `data`, which holds the box `array`.
 ///
-/// Errors: InvalidArgument if it is cut along more than one dim.
+/// Errors: InvalidArgument if `part` is cut along more than one dim.
 Block block(double* data, const Box& array, const Box& part);
 
-/// Calls f(run, position, length) for the elements `range` of the block, counted in packed order.
+/// Calls f(run, position, length) for each contiguous run of the elements `range` of the block.
+/// `range` and `position` count elements in packed order.
 template <class Function>
 void for_each_run(const Block& block, Interval range, const Function& f) {
   if (range.is_empty()) return;
@@ -43,7 +44,7 @@ void for_each_run(const Block& block, Interval range, const Function& f) {
 void pack(const Block& from, Interval range, double* to);
 void pack(const Block& from, double* to);
 void unpack(const double* from, const Block& to);
-/// Between two blocks of one shape.
+/// Copies the elements of one block to another block of the same shape.
 void copy(const Block& from, const Block& to);
 
 }  // namespace tessera::perf

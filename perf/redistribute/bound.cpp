@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// What no redistribution can beat: each rank moves as many bytes as it has to read and write, in
-// its own memory, without a word to the others.
+// Measures a bound that no redistribution can beat: each rank moves as many bytes as it has to read
+// and write, in its own memory, without communication.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -24,7 +24,7 @@ void copy_elements(const double* from, double* to, std::int64_t count) {
 }
 
 #if defined(__SSE2__)
-/// Around the caches.
+/// Copies with non-temporal stores, which bypass the caches.
 void stream_elements(const double* from, double* to, std::int64_t count) {
   std::int64_t i = 0;
   for (; i < count && reinterpret_cast<std::uintptr_t>(to + i) % 16 != 0; ++i) to[i] = from[i];
@@ -39,7 +39,8 @@ void stream_elements(const double* from, double* to, std::int64_t count) {
 constexpr CopyElements stream_elements = copy_elements;
 #endif
 
-/// Fills the target with this rank's piece of the source, read again for each other rank's.
+/// Fills the target with this rank's piece of the source, which is read again in place of each
+/// other rank's piece.
 void fill_from_own_piece(const double* source, std::int64_t source_size, double* target,
                          std::int64_t target_size, CopyElements copy) {
   if (source_size == 0) return;
@@ -47,8 +48,8 @@ void fill_from_own_piece(const double* source, std::int64_t source_size, double*
     copy(source, target + at, std::min(source_size, target_size - at));
 }
 
-/// Pieces of `piece` elements in a whole, one per rank; the last ones overlap where they are
-/// uneven.
+/// Describes one piece of `piece` elements per rank in an array of `whole` elements; neighbours
+/// overlap where all pieces together have more elements than the array.
 struct Slices {
   int ranks;
   std::int64_t whole;
@@ -59,7 +60,8 @@ struct Slices {
   }
 };
 
-/// Adds as many slices of this rank's term as there are ranks, and writes the sum `copies` times.
+/// Adds up as many slices of this rank's contribution as there are ranks, and writes the sum
+/// `copies` times.
 void add_slices(const double* terms, const Slices& slices, double* target, int copies,
                 CopyElements copy) {
   std::array<double, 512> sum;

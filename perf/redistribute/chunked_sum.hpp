@@ -8,11 +8,12 @@
 
 namespace tessera::perf {
 
-/// Partial to Shard by point-to-point messages: ranks exchange a chunk of their terms while they
-/// add the one before, which is still in cache. The piece of the target is contiguous.
+/// Redistributes from Partial to Shard by point-to-point messages. The ranks exchange one chunk of
+/// their contributions while they add up the chunk before, which is still in cache. The target
+/// piece is contiguous.
 class ChunkedSum {
  public:
-  /// `chunk` elements at a time.
+  /// Prepares messages of at most `chunk` elements.
   ChunkedSum(Workspace& workspace, const Blocks& blocks, double* piece, std::int64_t chunk,
              Waits waits);
 

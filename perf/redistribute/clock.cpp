@@ -21,7 +21,8 @@ double seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Twice the largest cache; 64 MiB where the system does not say how large that is.
+/// Returns twice the size of the level 3 cache in bytes, but at least 64 MiB; the system may not
+/// report a size.
 std::int64_t bytes_to_evict() {
   constexpr std::int64_t at_least = std::int64_t{64} << 20;
   return std::max(at_least, 2 * std::int64_t{sysconf(_SC_LEVEL3_CACHE_SIZE)});
@@ -46,8 +47,9 @@ Span time_calls(const std::function<void()>& run, int calls) {
   return {last_end - first_start, reduced(end - start, MPI_SUM) / ranks};
 }
 
-// Each rank reads its share: it leaves its own caches, and all together the common one. Pages that
-// were never written would all be the same one.
+// Each rank reads its share of the memory, which evicts the caches of its own core; all shares
+// together evict the cache that the cores share. The memory has been written before, because pages
+// that were never written would all be one page.
 void evict_caches(int ranks) {
   static const auto count = bytes_to_evict() / std::int64_t{sizeof(double)} / ranks;
   static Buffer buffer;

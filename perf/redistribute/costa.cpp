@@ -14,7 +14,7 @@ namespace {
 
 using Layout = costa::grid_layout<double>;
 
-/// Positions where pieces begin and end along a dim.
+/// Returns the positions where pieces begin and end along a dim.
 std::vector<int> cuts(const std::vector<Box>& pieces, std::size_t dim) {
   std::vector<int> result = {0};
   for (const auto& piece : pieces)

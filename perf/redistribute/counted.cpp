@@ -16,7 +16,7 @@ namespace {
 
 namespace tools = Kokkos::Tools::Experimental;
 
-Counted counted;  // the callbacks are plain functions
+Counted counted;  // global, because the callbacks are plain functions
 
 }  // namespace
 
@@ -24,7 +24,8 @@ Counted count(const std::function<void()>& call) {
   counted = {};
   const auto before = tools::get_callbacks();
   tools::set_begin_fence_callback([](const char* name, std::uint32_t, std::uint64_t*) {
-    // Kokkos itself fences where tools listen, and before it frees memory.
+    // Kokkos itself fences where tools listen, and before it frees memory; these fences do not
+    // count.
     if (!std::string_view(name).starts_with("Kokkos::")) ++counted.fences;
   });
   tools::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char*, const void*,

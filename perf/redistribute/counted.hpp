@@ -7,16 +7,16 @@
 
 namespace tessera::perf {
 
-/// What the library does in one call, on all ranks together. Unlike seconds, the same on every
-/// machine with as many ranks.
+/// Counts what the library does in one call, on all ranks together. Unlike times, the counts are
+/// the same on every machine with the same number of ranks.
 struct Counted {
-  std::int64_t messages = 0;  ///< chunks in a window count as one each
-  std::int64_t bytes = 0;     ///< sent to other ranks
+  std::int64_t messages = 0;  ///< messages; each chunk in a window counts as one
+  std::int64_t bytes = 0;     ///< bytes sent to other ranks
   std::int64_t fences = 0;
-  std::int64_t allocations = 0;  ///< of Kokkos
+  std::int64_t allocations = 0;  ///< allocations that Kokkos reports
 };
 
-/// Counts while it runs `call`. Collective over MPI_COMM_WORLD.
+/// Runs `call` and returns the counts. Collective over MPI_COMM_WORLD.
 Counted count(const std::function<void()>& call);
 
 }  // namespace tessera::perf

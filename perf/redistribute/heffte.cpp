@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// heFFTe moves pieces of up to three dims between the steps of its transforms; here without the
-// transforms.
+// heFFTe redistributes arrays of up to three dims between the steps of its transforms. These
+// variants run that redistribution without the transforms.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -16,7 +16,7 @@ namespace {
 
 using Reshape = heffte::reshape3d_base<int>;
 
-/// Counted from the fastest dim.
+/// Returns the box with its dims counted from the fastest one.
 heffte::box3d<int> reversed(const Box& piece) {
   std::array<int, 3> low = {0, 0, 0};
   std::array<int, 3> high = {0, 0, 0};

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// Redistribution against hand-written MPI and against what memory allows, on the ranks of one node.
+// Compares redistribution with hand-written MPI and with what memory allows, on the ranks of one
+// node.
 //
-// A case is measured, with all its variants interleaved, when the first benchmark of it runs; the
-// benchmarks replay what was recorded, so that all ranks make the same calls.
+// The first benchmark of a case measures the case, with all its variants interleaved. The
+// benchmarks replay the recorded times, so that all ranks make the same calls.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -47,12 +48,13 @@ bool fits_memory(const Case& test_case, int ranks) {
   return memory_needed(test_case, ranks) <= bytes / 5 * 4;
 }
 
-/// Cases measured so far; without variants where they would not fit into memory.
+/// Records the cases measured so far; a case that does not fit into memory has no variants.
 class Record {
  public:
   Record(DeviceMesh mesh, int rounds) : mesh_(std::move(mesh)), rounds_(rounds) {}
 
-  /// Null if the case does not fit into memory.
+  /// Returns the times of a variant, and measures its case if that has not been done yet. Returns
+  /// null if the case does not fit into memory.
   const Timed* timed(const Case& test_case, const std::string& variant) {
     auto found = std::ranges::find(measured_, test_case.name(), name_of);
     if (found == measured_.end()) found = measured_.insert(found, measured(test_case));
@@ -77,7 +79,7 @@ class Record {
   std::vector<Measured> measured_;
 };
 
-/// scripts/perf-compare compares them.
+/// Adds the counts, which scripts/perf-compare compares.
 void add_counters(benchmark::State& state, const Counted& counted) {
   state.counters["messages"] = static_cast<double>(counted.messages);
   state.counters["bytes"] = static_cast<double>(counted.bytes);
@@ -118,7 +120,7 @@ void register_cases(Record& record, const std::vector<Case>& cases) {
   }
 }
 
-/// Leaves the screen to the table.
+/// Runs the benchmarks without printing, so that the screen shows only the table.
 void run(int rank) {
   Silent reporter;
   std::ostream nowhere(nullptr);

@@ -17,18 +17,19 @@ namespace {
 
 constexpr std::int64_t small_bytes = std::int64_t{1} << 20;
 constexpr double enough_seconds = 1e-3;
-/// Ranks that share a core start at different times.
+/// This span is longer, because ranks that share a core start at different times.
 constexpr double enough_seconds_if_shared = 10e-3;
 constexpr int most_calls = 1 << 16;
 
-/// A variant at work.
+/// A Runner is a variant that is being measured.
 struct Runner {
   Prepared prepared;
   int calls = 1;
   Timed timed;
 };
 
-/// Errors: Error on every rank if one has a mistake, which it prints.
+/// Requires that no rank has a mistake. Collective. Errors: Error on every rank if one has a
+/// mistake, which it prints.
 void require_right(const std::optional<std::string>& mistake, const std::string& where) {
   if (mistake) std::fprintf(stderr, "%s: %s\n", where.c_str(), mistake->c_str());
   require<Error>(reduced(mistake ? 1 : 0, MPI_MAX) == 0, where + " is wrong");
@@ -54,7 +55,7 @@ int calls_per_span(const Prepared& prepared, int ranks) {
   return calls;
 }
 
-/// `order`: the same on all ranks.
+/// Runs and times each variant once, in a random order; `order` has to be the same on all ranks.
 void run_round(std::vector<Runner>& runners, bool is_small, int ranks, std::mt19937& order) {
   std::ranges::shuffle(runners, order);
   for (auto& [prepared, calls, timed] : runners) {

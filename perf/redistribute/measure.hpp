@@ -14,8 +14,8 @@ namespace tessera::perf {
 struct Timed {
   std::string name;
   Kind kind;
-  std::vector<double> seconds;          ///< per call, by round; the same on every rank
-  std::optional<Counted> counted = {};  ///< of the library's own
+  std::vector<double> seconds;          ///< time per call in each round; the same on every rank
+  std::optional<Counted> counted = {};  ///< counts, if the variant is the library's own
 
   double median() const;
 };
@@ -25,11 +25,13 @@ struct Measured {
   std::vector<Timed> variants;
 };
 
-/// Runs all variants of a case one after another, `rounds` times, each time in another random
-/// order: what a variant finds depends on what ran before it. Small tensors are moved many times in
-/// a row and stay in cache; before a larger one moves, nothing is in cache.
+/// Runs all variants of a case one after another, `rounds` times. Each round has another random
+/// order, because what a variant finds in memory and caches depends on what ran before it. Small
+/// tensors are moved many times without a pause and stay in cache; before a larger tensor moves,
+/// the caches are evicted.
 ///
-/// Collective. Errors: Error, on every rank, where a variant's result is wrong before or after.
+/// Collective. Errors: Error, on every rank, if a variant's result is wrong before or after the
+/// measurement.
 Measured measure(const Case& test_case, const DeviceMesh& mesh, int rounds);
 
 }  // namespace tessera::perf

@@ -8,30 +8,31 @@
 
 namespace tessera::perf {
 
-/// What a rank sends to each rank and receives from each, itself included.
+/// Describes what a rank sends to each rank and receives from each rank, itself included.
 struct Blocks {
   int rank = 0;
-  std::vector<Block> outgoing;  ///< by rank, in the source
-  std::vector<Block> incoming;  ///< by rank, in the target
+  std::vector<Block> outgoing;  ///< block of the source for each rank
+  std::vector<Block> incoming;  ///< block of the target for each rank
 
   int ranks() const { return static_cast<int>(outgoing.size()); }
   std::size_t self() const { return static_cast<std::size_t>(rank); }
-  /// Rank `distance` after this one: not all begin with the same peer.
+  /// Returns the rank at `distance` after this one. Each rank begins with another peer, so that not
+  /// all send to one rank first.
   int next(int distance) const { return (rank + distance) % ranks(); }
   int previous(int distance) const { return (rank + ranks() - distance) % ranks(); }
 };
 
 Blocks blocks(const Geometry& geometry, double* source, double* target);
 
-/// What the v-collectives ask for, in elements.
+/// Holds the arguments of MPI's v-collectives, in elements.
 struct Counts {
   std::vector<int> counts;
   std::vector<int> positions;
 };
 
-/// Blocks one after another.
+/// Returns counts and positions of blocks that are packed one after another.
 Counts packed_counts(const std::vector<Block>& blocks);
-/// Blocks where they are in the array at `data`.
+/// Returns counts and positions of blocks that stay in place in the array at `data`.
 Counts counts_in_place(const std::vector<Block>& blocks, const double* data);
 
 bool are_contiguous(const std::vector<Block>& blocks);
@@ -40,16 +41,17 @@ std::int64_t total_size(const std::vector<Block>& blocks);
 void pack_all(const std::vector<Block>& blocks, double* to);
 void unpack_all(const double* from, const std::vector<Block>& blocks);
 
-/// Isend and Irecv, packed where a block is not contiguous, this rank's own block copied directly
-/// while the others travel, unpacked in the order of arrival.
+/// Returns an exchange by MPI_Isend and MPI_Irecv: blocks that are not contiguous are packed, this
+/// rank's own block is copied directly while the messages travel, and messages are unpacked in the
+/// order of arrival.
 std::function<void()> isend_irecv(Workspace& workspace, const Blocks& blocks, Waits waits);
-/// The same with subarrays instead of packing.
+/// Returns an exchange by MPI_Isend and MPI_Irecv that uses subarray types instead of packing.
 std::function<void()> isend_irecv_types(Workspace& workspace, const Blocks& blocks, Waits waits);
-/// Alltoallw with subarrays.
+/// Returns an exchange by MPI_Alltoallw with subarray types.
 std::function<void()> alltoallw(Workspace& workspace, const Blocks& blocks, Waits waits);
 
-/// A rival that `make(workspace, blocks, waits)` makes. One whose waits yield is no plain
-/// collective.
+/// Returns the hand-written variant that `make(workspace, blocks, waits)` makes. If its waits
+/// yield, it is not of the kind `collective`.
 template <class Make>
 Variant rival(const std::string& name, Kind kind, const Geometry& geometry, Waits waits,
               const Make& make) {
@@ -60,7 +62,7 @@ Variant rival(const std::string& name, Kind kind, const Geometry& geometry, Wait
                  });
 }
 
-/// One variant per way to wait.
+/// Collects hand-written variants, each once for every way to wait.
 class Rivals {
  public:
   explicit Rivals(const Geometry& geometry) : geometry_(geometry) {}

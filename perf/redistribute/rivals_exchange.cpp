@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// Shard to Shard, and Replicate to Shard.
+// Hand-written variants from Shard to Shard, and from Replicate to Shard.
 #include "rivals.hpp"
 
 namespace tessera::perf {
 
 namespace {
 
-/// Pack unless blocks lie one after another already, the collective, unpack unless they may arrive
-/// where they belong.
+/// Returns an exchange that packs unless blocks lie one after another already, calls the
+/// collective, and unpacks unless blocks may arrive where they belong.
 template <class Collective>
 std::function<void()> around(Workspace& workspace, const Blocks& blocks,
                              const Collective& collective) {

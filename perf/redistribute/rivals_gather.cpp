@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// Shard to Replicate.
+// Hand-written variants from Shard to Replicate.
 #include "rivals.hpp"
 
 namespace tessera::perf {
 
 namespace {
 
-/// The collective into the target, or into a buffer from which the pieces are put in their places.
+/// Returns a function that calls the collective, which writes either the target or a buffer from
+/// which the pieces are then copied to their places.
 template <class Collective>
 std::function<void()> before_reorder(Workspace& workspace, const Blocks& blocks,
                                      const Collective& collective) {

@@ -6,7 +6,7 @@ namespace tessera::perf {
 
 namespace {
 
-/// One redistribution by point-to-point messages, with all it needs between calls.
+/// Redistributes by point-to-point messages, and keeps all that it needs between calls.
 class Messages {
  public:
   Messages(Workspace& workspace, const Blocks& blocks, Waits waits)

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// Partial to Shard and to Replicate.
+// Hand-written variants from Partial to Shard, and from Partial to Replicate.
 #include <limits>
 
 #include "chunked_sum.hpp"
@@ -53,11 +53,12 @@ std::function<void()> allreduce(const Workspace& workspace, const Blocks& blocks
   };
 }
 
-/// The two halves of an all-reduce, each rank with a piece of the elements in memory order.
+/// Describes the two halves of an all-reduce, in which each rank reduces one piece of the elements,
+/// in memory order.
 struct Halves {
   Blocks sum;     ///< Partial to Shard
   Blocks gather;  ///< Shard to Replicate, in the target
-  double* piece;  ///< this rank's, in the target
+  double* piece;  ///< this rank's piece, in the target
 };
 
 Halves halves(const Workspace& workspace, const Blocks& whole) {

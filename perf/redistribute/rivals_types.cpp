@@ -8,7 +8,7 @@ namespace tessera::perf {
 
 namespace {
 
-/// A committed subarray per block; MPI_DOUBLE where a block is empty.
+/// Owns one committed subarray type per block; MPI_DOUBLE where a block is empty.
 class Subarrays {
  public:
   explicit Subarrays(const std::vector<Block>& blocks) {
@@ -45,7 +45,7 @@ std::vector<int> one_where_filled(const std::vector<Block>& blocks) {
   return result;
 }
 
-/// Where blocks begin in the array at `data`.
+/// Returns where each block begins in the array at `data`, in bytes; 0 for an empty block.
 std::vector<int> byte_positions(const std::vector<Block>& blocks, const double* data) {
   std::vector<int> result;
   for (const auto& block : blocks)

@@ -12,7 +12,7 @@ namespace {
 
 using Kinds = std::vector<Kind>;
 
-/// The variant of these kinds with the smallest median; null if there is none.
+/// Returns the variant with the smallest median among these kinds; null if there is none.
 const Timed* best(const Measured& measured, const Kinds& kinds) {
   const Timed* result = nullptr;
   for (const auto& timed : measured.variants)

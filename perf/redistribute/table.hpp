@@ -9,7 +9,8 @@
 
 namespace tessera::perf {
 
-/// One line per case: medians in ms, and what redistribute is of the best of each class of others.
+/// Returns one line per case: medians in ms, and the time of redistribute divided by the time of
+/// the best variant of each other class.
 std::string table(const std::vector<Measured>& measured);
 
 }  // namespace tessera::perf

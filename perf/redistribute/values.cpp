@@ -8,7 +8,7 @@ namespace tessera::perf {
 
 namespace {
 
-/// value = factor · (global index + 1) + summand.
+/// Gives an element the value factor · (global index + 1) + summand.
 struct Rule {
   double factor = 1;
   double summand = 0;
@@ -28,7 +28,8 @@ Rule target_rule(const Geometry& geometry) {
   return {terms, terms * (terms - 1) / 2};
 }
 
-/// Global index of the first element of row `row` of a box, counted in packed order.
+/// Returns the global index of the first element of row `row` of a box, where rows are counted in
+/// packed order.
 std::int64_t first_of_row(const Extents& shape, const Box& box, std::int64_t row) {
   const auto strides = row_major_strides(shape);
   const auto last = shape.size() - 1;

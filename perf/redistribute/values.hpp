@@ -8,13 +8,15 @@
 
 namespace tessera::perf {
 
-/// Writes this rank's piece or term of the source. An element is its global index, a term besides
-/// the rank, so that sums are exact in any order.
+/// Writes this rank's piece of the source, or its contribution. An element is its global index plus
+/// 1; a contribution adds the number of the rank. So sums are exact in any order.
 void fill_source(const Geometry& geometry, double* source);
-/// Makes sure that what is found in a piece of the target was written after.
+/// Overwrites a piece of the target with NaN, so that values found there later have been written
+/// since.
 void poison_target(const Geometry& geometry, double* target);
 
-/// "expected 17 at element 4 of the piece, got nan"; nothing if all is right.
+/// Returns the first mistake, for example "expected 17 at element 4 of the piece, got nan"; nothing
+/// if all elements are right.
 std::optional<std::string> mistake_in_source(const Geometry& geometry, const double* source);
 std::optional<std::string> mistake_in_target(const Geometry& geometry, const double* target);
 

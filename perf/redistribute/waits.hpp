@@ -10,23 +10,24 @@
 
 namespace tessera::perf {
 
-/// How a rank waits inside MPI: MPI's own way, which spins, or testing and leaving the core to
-/// others.
+/// Says how a rank waits inside MPI: MPI's own way, which spins, or by tests between which it
+/// yields the core.
 enum class Waits { spinning, yielding };
 
-/// "", "_yield": what names of rivals end in.
+/// Returns the ending of a hand-written variant's name: "" or "_yield".
 std::string suffix(Waits waits);
-/// Ways that are worth measuring: yielding where ranks exceed cores.
+/// Returns the ways to wait that are worth measuring; yielding is one only if ranks exceed cores.
 std::vector<Waits> ways_to_wait(int ranks);
 
 void wait_all(std::span<MPI_Request> requests, Waits waits);
-/// Index of a request that completed; MPI_UNDEFINED if none is active.
+/// Waits for a request and returns its index; MPI_UNDEFINED if none is active.
 int wait_any(std::span<MPI_Request> requests, Waits waits);
 
-/// One number of all ranks' numbers. Collective.
+/// Returns the reduction of one number per rank, on every rank. Collective.
 double reduced(double mine, MPI_Op op);
 
-/// A collective of MPI: blocking where the wait may spin, else its nonblocking form.
+/// Calls a collective of MPI: the blocking form if the wait may spin, otherwise the nonblocking
+/// form.
 template <class Blocking, class Nonblocking, class... Arguments>
 void collective(Waits waits, Blocking blocking, Nonblocking nonblocking, Arguments... arguments) {
   if (waits == Waits::spinning) {

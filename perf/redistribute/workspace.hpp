@@ -11,10 +11,11 @@
 
 namespace tessera::perf {
 
-/// Memory in huge pages that grows on demand and is kept.
+/// A Buffer is memory in huge pages that grows on demand and is kept.
 class Buffer {
  public:
-  /// Not initialised; what was there before is lost if it has to grow.
+  /// Returns memory for at least `count` elements, not initialised. If the buffer has to grow, what
+  /// it held is lost.
   double* at_least(std::int64_t count);
 
  private:
@@ -35,9 +36,10 @@ struct Tensors {
 using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 using Cube = Kokkos::View<double***, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
-/// The memory of a case on this rank. All variants read one source, most write one target, and the
-/// rivals share their buffers. All of it in huge pages: which memory had small ones was a matter of
-/// luck, and the kernel copies from them at a third of the speed.
+/// Holds the memory of a case on this rank. All variants read one source, most write one target,
+/// and the hand-written variants share their buffers. All memory is in huge pages, because
+/// otherwise chance decides which memory has small pages, and the kernel copies from small pages at
+/// a third of the speed.
 struct Workspace {
   Buffer source_memory;
   Buffer target_memory;

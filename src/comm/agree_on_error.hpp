@@ -13,15 +13,15 @@
 
 namespace tessera {
 
-/// What went wrong on a rank of the group, for all to throw alike; nullopt if nothing did.
+/// Returns the error that all ranks of the group are to throw; nullopt if no rank has one.
 ///
-/// The text is that of the lowest position with one, followed by the positions that failed unless
-/// all did: "… (on ranks 1, 3)". `mine` is empty where all went well. Collective over the group:
-/// one all_gather, and a broadcast if something went wrong.
+/// The text is that of the lowest position that has an error, followed by the positions that failed
+/// unless all did: "… (on ranks 1, 3)". `mine` is empty if nothing went wrong on this rank.
+/// Collective over the group: one all_gather, and a broadcast if something went wrong.
 std::optional<std::string> agree_on_error(const Group& group, const std::string& mine,
                                           const char* operation);
 
-/// Throws E on every rank if something went wrong on one of them, see agree_on_error.
+/// Throws E on every rank, with the text of agree_on_error, if something went wrong on one of them.
 template <std::derived_from<Error> E>
 void throw_together(const Group& group, const std::string& mine, const char* operation,
                     const char* file = __builtin_FILE(), int line = __builtin_LINE()) {

@@ -16,9 +16,9 @@ namespace {
 using Offsets = std::vector<std::int64_t>;
 using Bytes = std::vector<std::byte>;
 
-/// Bruck's algorithm: ceil(log2 n) rounds, each doubling the number of blocks that a rank has.
-/// `blocks` begins with the caller's own, then comes room for those of the positions after it, up
-/// to offsets[n].
+/// Gathers blocks by Bruck's algorithm: ceil(log2 n) rounds, each of which doubles the number of
+/// blocks that a rank has. `blocks` begins with the caller's own block; after it comes room for
+/// those of the positions after the caller's, up to offsets[n].
 void bruck(Exchange& exchange, const Group& group, std::byte* blocks, const Offsets& offsets) {
   const auto bytes = [&](int begin, int end) { return offsets[end] - offsets[begin]; };
   const int n = group.size();
@@ -30,8 +30,8 @@ void bruck(Exchange& exchange, const Group& group, std::byte* blocks, const Offs
   }
 }
 
-// What messages read and write belongs to who has the exchange, which it outlives when an exception
-// passes: `blocks`, in order of rank in the end.
+// The messages of the functions below read and write `blocks`. It belongs to the caller, because it
+// must outlive the exchange if an exception passes. gather_equal leaves it in order of position.
 
 void gather_equal(Exchange& exchange, const Group& group, std::span<const std::byte> mine,
                   Bytes& blocks) {
@@ -72,8 +72,8 @@ std::vector<Bytes> gather_unequal(Exchange& exchange, const Group& group,
   return result;
 }
 
-/// Binomial tree, by distance from the root: a rank receives from the one without its lowest set
-/// bit, then serves the bits below.
+/// Broadcasts along a binomial tree over the distance from the root: a rank receives from the rank
+/// whose distance is its own without the lowest set bit, then sends at each lower bit.
 void binomial(Exchange& exchange, const Group& group, std::span<std::byte> data, int root) {
   const int n = group.size();
   const int distance = (group.position - root + n) % n;
@@ -88,7 +88,7 @@ void binomial(Exchange& exchange, const Group& group, std::span<std::byte> data,
     if (distance + bit < n) exchange.send(data.data(), bytes, group.rank_at(bit));
 }
 
-/// Runs algorithm(exchange), whose messages lie in `bytes`.
+/// Runs algorithm(exchange), whose messages read and write `bytes`, and finishes the exchange.
 template <class Algorithm>
 void run(const Group& group, TraceKind kind, const char* operation, Bytes& bytes,
          const Algorithm& algorithm) {
@@ -101,7 +101,7 @@ void run(const Group& group, TraceKind kind, const char* operation, Bytes& bytes
                   [&] { return std::make_shared<Bytes>(std::move(bytes)); });
 }
 
-/// `tokens`: a byte to send and one to receive.
+/// Waits for all ranks by dissemination. `tokens` holds a byte to send and one to receive.
 void dissemination(Exchange& exchange, const Group& group, Bytes& tokens) {
   for (int distance = 1; distance < group.size(); distance *= 2) {
     exchange.receive(&tokens[1], 1, group.rank_at(-distance));

@@ -38,7 +38,8 @@ struct ProcessGroup {
   }
 };
 
-/// The ranks in MPI_COMM_WORLD, by rank; numbers of their own for processes that are not in it.
+/// Returns the rank in MPI_COMM_WORLD of each rank; a process that is not in it gets a number of
+/// its own below 0.
 std::vector<int> processes_of(const Communicator::State& state) {
   static int strangers = 0;
   const ProcessGroup all(state.handle), world(MPI_COMM_WORLD);

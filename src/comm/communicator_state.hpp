@@ -24,23 +24,23 @@ namespace detail {
 struct NodeState;
 }
 
-/// What the handles of one duplicate share. `handle` is MPI_COMM_NULL once it was freed.
+/// Holds what the handles of one duplicate share. `handle` is MPI_COMM_NULL once it was freed.
 struct Communicator::State {
   MPI_Comm handle = MPI_COMM_NULL;
-  MPI_Errhandler user_errhandler = MPI_ERRHANDLER_NULL;  ///< for the communicators made by group()
+  MPI_Errhandler user_errhandler = MPI_ERRHANDLER_NULL;  ///< the user's, which group() sets
   int rank = 0;
   int size = 1;
   std::vector<int> all_ranks;
-  std::int64_t message_limit;  ///< bytes; longer messages are cut
-  std::int64_t io_limit;       ///< bytes that one collective file access moves on a rank
+  std::int64_t message_limit;  ///< longest message, bytes; longer ones are sent in segments
+  std::int64_t io_limit;       ///< most that one collective file access moves on a rank, bytes
   std::map<std::vector<int>, MPI_Comm> groups;
   std::unique_ptr<detail::Control> control;
-  std::vector<std::vector<detail::Transfer>> spare_transfers;  ///< for exchanges to come
+  std::vector<std::vector<detail::Transfer>> spare_transfers;  ///< reused by later exchanges
   detail::Staging staging = detail::Staging::device_memory;    ///< the same on all ranks
-  std::string staging_source;                                  ///< what has decided it
+  std::string staging_source;                                  ///< what has decided on `staging`
   detail::WantedPath wanted_path;
-  bool may_share_device_memory = false;  ///< to be found out when the first mesh is made
-  detail::DevicePath device_path = detail::DevicePath::stage;  ///< on nodes; the same on all ranks
+  bool may_share_device_memory = false;  ///< whether making the first mesh tries device slots
+  detail::DevicePath device_path = detail::DevicePath::stage;  ///< path on nodes, same on all ranks
   std::shared_ptr<detail::NodeState> node;  ///< attached by detail::communicator_on_nodes()
 };
 

@@ -22,7 +22,7 @@ Agreement parse_level(const std::string& text) {
   return Agreement::always;
 }
 
-/// Whether all of it is a number.
+/// Parses `text`, and returns whether all of it is a number.
 template <class Number>
 bool parse(const std::string& text, Number& number) {
   const auto* end = text.data() + text.size();

@@ -34,7 +34,7 @@ Exchange::Exchange(const Communicator& communicator, TraceKind kind, const char*
   }
   event_.start = detail::seconds();
   event_.call = owner_;
-  // What a rank that comes late sends and receives, the others may have given up.
+  // The other ranks may have given up this call: a late rank learns it before it sends or receives.
   communicator_.state().control->catch_up(event_.start);
   if (owner_ != nullptr && detail::Control::must_give_up()) detail::Control::give_up();
 }
@@ -48,17 +48,17 @@ Exchange::~Exchange() {
     transfers_.clear();
     communicator_.state().spare_transfers.push_back(std::move(transfers_));
   } catch (...) {
-    // What MPI reports now was preceded by the exception that passes.
+    // The exception that passes came first; what MPI reports now is dropped.
   }
 }
 
-/// What is under way in the end is left to the channel.
+/// Cancels receives, waits for sends, and leaves what is still under way to the control channel.
 void Exchange::end_early() {
   try {
     abandon();
     drain();
   } catch (...) {
-    // What MPI reports now was preceded by the exception that passes.
+    // The exception that passes came first; what MPI reports now is dropped.
   }
   std::vector<MPI_Request> requests;
   for (const auto& transfer : transfers_)
@@ -67,8 +67,9 @@ void Exchange::end_early() {
   if (!requests.empty()) communicator_.state().control->leave_open(std::move(requests));
 }
 
-/// Until the peers have taken what was sent: they learn of it by the call's statement, unless ranks
-/// tell one another nothing.
+/// Waits until the peers have taken what was sent, or the limit in the docstring of Exchange is
+/// over. The peers learn of the failure by this call's failure report, unless Agreement::none rules
+/// out reports.
 void Exchange::drain() {
   auto& control = *communicator_.state().control;
   if (owner_ != nullptr) owner_->announce_failure();
@@ -84,7 +85,7 @@ void Exchange::drain() {
         if (detail::seconds() - start > limit) return;
         detail::advance_all();
         detail::Control::poll_all();
-        control.poll();  // also where it is about to be closed
+        control.poll();  // poll_all() skips a control that is about to be closed
         backoff.pause();
       }
     }
@@ -132,7 +133,7 @@ Exchange::Ticket Exchange::send(const std::byte* data, std::int64_t bytes, int d
   return post(data, bytes, destination);
 }
 
-/// Where MPI finds out that a rank is dead, it says so for the messages with it.
+/// Throws MpiError unless `code` is success. MPI reports a dead rank by the messages with it.
 void Exchange::check(int code, const Transfer& transfer) {
   has_failed_ = has_failed_ || code != MPI_SUCCESS;
   require<MpiError>(code == MPI_SUCCESS, [&] {
@@ -145,7 +146,7 @@ void Exchange::check(int code, const Transfer& transfer) {
   });
 }
 
-/// Tells the call what was sent or received.
+/// Tells the Operation which message was sent or received.
 void Exchange::note(const Transfer& transfer) {
   if (owner_ != nullptr) owner_->note({transfer.rank, transfer.is_sent});
 }
@@ -219,7 +220,8 @@ bool Exchange::is_complete(Ticket message) const {
 
 void Exchange::abandon() {
   if (std::exchange(is_abandoned_, true)) return;
-  // All before MPI takes in more: a part that arrives then would meet the receive of a later one.
+  // All receives are cancelled before MPI makes progress: a segment that arrives in between would
+  // match the receive of a later segment.
   for (auto& transfer : transfers_)
     if (transfer.is_open && !transfer.is_sent) MPI_Cancel(&transfer.request);
   for (auto& transfer : transfers_) {
@@ -229,7 +231,7 @@ void Exchange::abandon() {
       MPI_Status status;
       int is_complete = 0;
       MPI_Test(&transfer.request, &is_complete, &status);
-      // What has matched a message arrives nevertheless.
+      // A receive that has matched a message is not cancelled: the message arrives.
       if (is_complete) MPI_Test_cancelled(&status, &is_cancelled);
     }
     if (!is_cancelled) note(transfer);

@@ -19,7 +19,7 @@ class Operation;
 
 namespace detail {
 
-/// A message of MPI: one of the exchange, or a part of one that is cut.
+/// A Transfer is one message of MPI: a message of the exchange, or a segment of a longer one.
 struct Transfer {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
@@ -27,27 +27,30 @@ struct Transfer {
   int rank = 0;
   bool is_sent = false;
   bool is_open = false;
-  std::size_t next = none;  ///< part of the same message; of free ones, another one
+  std::size_t next = none;  ///< next segment of the message; in a free Transfer the next free one
 };
 
 }  // namespace detail
 
-/// Point-to-point messages that belong together: the data movement of one step of a plan, in one or
-/// more phases.
+/// An Exchange holds point-to-point messages that belong together: the data movement of one step of
+/// a plan, in one or more phases.
 ///
-/// They carry the tag of the innermost Operation, so that they only match messages of the same
-/// call. Between two ranks, messages match in the order in which they are posted. Sizes are 64-bit;
-/// zero bytes are never sent. Buffers must live until the message is complete or, when an exception
-/// passes, until the destructor, which cancels receives and waits until the peers have taken what
-/// was sent to them (for the time limit; 1 s where a rank is taken for dead, and at
-/// Agreement::none); what is under way then needs them for longer, see detail::keeping(). One trace
-/// event is emitted at finish().
+/// The messages carry the tag of the innermost Operation, so that they match only messages of the
+/// same call. Between two ranks, messages match in the order in which they are posted. Sizes are
+/// 64-bit; zero bytes are never sent. One trace event is emitted at finish().
+///
+/// Buffers must live until the message is complete or, if an exception passes, until the destructor
+/// returns. The destructor cancels receives and waits until the peers have taken what was sent to
+/// them. It waits for at most the time limit, or 1 s if a rank is taken for dead or the level is
+/// Agreement::none. Messages that are still under way then need their buffers for longer, see
+/// detail::keeping().
 class Exchange {
  public:
   /// Names a message that is under way.
   using Ticket = std::size_t;
 
-  /// `operation` has static storage; `group_size` is the number of ranks that take part.
+  /// Begins an exchange. `operation` has static storage; `group_size` is the number of ranks that
+  /// take part.
   Exchange(const Communicator& communicator, TraceKind kind, const char* operation, int group_size);
   ~Exchange();
   Exchange(const Exchange&) = delete;
@@ -57,33 +60,35 @@ class Exchange {
   Ticket receive(std::byte* data, std::int64_t bytes, int source);
   /// Posts a nonblocking send to `destination`. Errors: MpiError.
   Ticket send(const std::byte* data, std::int64_t bytes, int destination);
-  /// Counts what goes by way of a window, as one message each, for the event.
+  /// Counts bytes received through a window, as one message, for the trace event.
   void count_received(std::int64_t bytes);
-  /// The same of what is sent; it counts as packed, too.
+  /// Counts bytes sent through a window, as one message and as packed, for the trace event.
   void count_sent(std::int64_t bytes);
-  /// Counts what is copied to buffers before it is sent in messages.
+  /// Counts bytes that are copied to buffers before they are sent in messages.
   void count_packed(std::int64_t bytes);
-  /// Whether a message is complete. Does not wait. Once it is, its ticket is void, and may be given
-  /// to another one. Errors: MpiError.
+  /// Returns whether a message is complete, without waiting. After true, its ticket is void and may
+  /// be given to another message. Errors: MpiError.
   bool test(Ticket message);
-  /// The same for all posted so far, whose tickets stay valid.
+  /// Returns whether all messages posted so far are complete. Their tickets stay valid.
   bool test();
-  /// Waits for all posted so far (spinning, then yielding). Errors: those of the call that it
-  /// belongs to, see collectively(); MpiError.
+  /// Waits for all messages posted so far (spinning, then yielding). Errors: MpiError, and those of
+  /// the call that the exchange belongs to, see collectively().
   void wait();
-  /// The same, or until is_enough(); meanwhile() is called where some are complete, and others are
-  /// not.
+  /// Waits until all messages are complete or is_enough() is true. Calls meanwhile() whenever some
+  /// messages have completed while others have not.
   void wait(const std::function<bool()>& is_enough, const std::function<void()>& meanwhile);
-  /// What the last test or wait of all has found of a message that test(Ticket) was not asked for.
+  /// Returns whether the last test() or wait() found this message complete. Not for a message that
+  /// test(Ticket) was asked for.
   bool is_complete(Ticket message) const;
-  /// The ranks whose messages have not arrived, or that have not taken theirs.
+  /// Returns the ranks whose messages have not arrived, or that have not taken the messages sent to
+  /// them.
   std::vector<int> awaited() const;
-  /// Number of messages, or parts of them, that have arrived or were taken.
+  /// Returns the number of messages, or segments of them, that have arrived or were taken.
   std::size_t progress() const { return complete_; }
-  /// Once all is complete: emits the event. Call it at most once, on every rank that takes part,
-  /// also where it sent nothing.
+  /// Waits for all messages, then emits the trace event. Call it at most once, on every rank that
+  /// takes part, also on one that sent nothing.
   void finish();
-  /// Cancels what has not been received; for a call that fails.
+  /// Cancels the receives that are not complete; for a call that fails.
   void abandon();
 
  private:
@@ -100,13 +105,13 @@ class Exchange {
   void end_early();
 
   Communicator communicator_;
-  bool has_failed_ = false;  ///< as MPI says
+  bool has_failed_ = false;  ///< MPI has reported an error
   Operation* owner_;
   TraceEvent event_;
   bool is_finished_ = false;
   std::vector<Transfer> transfers_;
-  std::size_t free_ = none;  ///< of transfers_; others follow it
-  std::size_t open_ = 0;     ///< of transfers_
+  std::size_t free_ = none;  ///< first free entry of transfers_; others follow it
+  std::size_t open_ = 0;     ///< number of transfers_ under way
   std::size_t complete_ = 0;
   bool is_abandoned_ = false;
 };

@@ -8,8 +8,8 @@
 
 namespace tessera::detail {
 
-/// Lowers both limits of a communicator while it lives, the same on all its ranks: how tests reach
-/// the code for huge data.
+/// Lowers the limits of messages and of file accesses of a communicator while it lives, so that
+/// tests reach the code for huge data. All ranks of the communicator make it with the same `bytes`.
 class LimitScope {
  public:
   LimitScope(const Communicator& communicator, std::int64_t bytes);

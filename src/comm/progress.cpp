@@ -28,7 +28,7 @@ void draw_bar(const Progress& progress) {
   std::fflush(stderr);
 }
 
-/// The tenth that was printed last stays with the observer.
+/// Prints a line when another tenth is reached. The observer keeps `tenths`, the last one printed.
 void print_line(const Progress& progress, int& tenths) {
   const int now = static_cast<int>(std::floor(progress.fraction * 10));
   if (now != tenths) std::fprintf(stderr, "%s: %d %%\n", progress.operation, 10 * now);

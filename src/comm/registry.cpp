@@ -15,10 +15,10 @@ using StatePointer = std::shared_ptr<CommunicatorState>;
 struct Registry {
   std::mutex mutex;
   int keyval = MPI_KEYVAL_INVALID;
-  std::vector<StatePointer> live;  // in the order in which they were made, equal on all ranks
+  std::vector<StatePointer> live;  // ordered by creation, which is the same on all ranks
 };
 
-// Never destroyed: MPI_Finalize may be called by a destructor of static storage.
+// The registry is never destroyed, because a destructor of static storage may call MPI_Finalize.
 Registry& registry() {
   static auto& instance = *new Registry;
   return instance;
@@ -96,7 +96,8 @@ void detach(MPI_Comm user) {
 }
 
 void release(CommunicatorState& state) noexcept {
-  // Emptied first: freeing a communicator may call user_communicator_freed for one made from it.
+  // The state is emptied first: freeing a communicator may call user_communicator_freed for a
+  // communicator made from it.
   if (state.control) state.control->close();
   state.node.reset();
   auto groups = std::exchange(state.groups, {});

@@ -11,16 +11,17 @@
 
 namespace tessera::detail {
 
-/// The duplicate that hangs on `user`, or null.
+/// Returns the duplicate that is attached to `user`, or null.
 std::shared_ptr<CommunicatorState> find_duplicate(MPI_Comm user);
 
-/// Hangs `state` on `user`: freed together with it, or at MPI_Finalize.
+/// Attaches `state` to `user`. It is released when `user` is freed, or at MPI_Finalize.
 void attach(MPI_Comm user, const std::shared_ptr<CommunicatorState>& state);
 
-/// Takes the duplicate off `user` and frees it: a call whose set-up failed begins anew next time.
+/// Detaches the duplicate from `user` and frees it, so that the call after a failed set-up makes a
+/// new one.
 void detach(MPI_Comm user);
 
-/// Frees the duplicate and the communicators made from it. Does nothing the second time.
+/// Frees the duplicate and the communicators made from it. A second call does nothing.
 void release(CommunicatorState& state) noexcept;
 
 }  // namespace tessera::detail

@@ -27,7 +27,7 @@ namespace {
 
 constexpr auto variable = "TESSERA_GPU_AWARE_MPI";
 
-/// A function of the MPI library that not every one has; null where it has not.
+/// Returns a function that not every MPI library has; null if this one has not.
 template <class Function>
 Function* find(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
@@ -101,7 +101,7 @@ GpuAwareness ask_mpi(DeviceKind kind) {
   return {false, "MPI does not say"};
 }
 
-/// Where TESSERA_DEVICE_PATH leaves it to what is there.
+/// Sets what is staged if TESSERA_DEVICE_PATH leaves it to detection (auto and ipc).
 static void learn_awareness(const Group& group, CommunicatorState& state) {
   struct Answer {
     std::int32_t has_device;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// For file: the tuned constants of communication, which are time limits of exchanges and of reports, and the size of a file
-// access.
+// For file: the tuned constants of communication, which are time limits of exchanges and of
+// reports, and the size of a file access.
 //
 // Each docstring says what a constant trades, how it was measured and which benchmark row shows it.
 #pragma once

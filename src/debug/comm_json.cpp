@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// Records as JSON, and the traces of all ranks in the format of chrome://tracing and Perfetto.
+// Writes the records as JSON, and the traces of all ranks in the format of chrome://tracing and
+// Perfetto.
 #include <algorithm>
 #include <memory>
 
@@ -46,7 +47,7 @@ std::string to_json(const CommRecord& record) {
 
 constexpr double microseconds = 1e6;
 
-/// A bar of the row of `rank`.
+/// Formats one bar in the row of `rank`; `start` and `seconds` are in seconds.
 std::string bar(const std::string& name, const std::string& category, int rank, double start,
                 double seconds, const std::string& numbers) {
   return fmt::format(
@@ -55,7 +56,8 @@ std::string bar(const std::string& name, const std::string& category, int rank, 
       numbers);
 }
 
-/// Around the communications that follow one another in a region, one bar for each of its levels.
+/// Adds the bars of regions: for each region, at each nesting level, one bar around every run of
+/// consecutive communications in it.
 void add_region_bars(std::vector<std::string>& bars, const std::vector<CommRecord>& records,
                      int rank, double shift) {
   const auto is_within = [](const CommRecord& record, const std::vector<std::string>& region) {
@@ -86,7 +88,8 @@ std::string bars_of(const std::vector<CommRecord>& records, int rank, double shi
   return fmt::format("{}", fmt::join(bars, ",\n"));
 }
 
-/// The rows of all ranks at the first one.
+/// Gathers the rows of all ranks on the first rank of the group; every other rank gets its own row.
+/// Collective over the group.
 std::vector<std::vector<std::byte>> gathered(const Group& group, const std::string& row,
                                              const char* operation) {
   const auto sizes = all_gather_value(group, std::ssize(row), TraceKind::metadata, operation);
@@ -144,7 +147,7 @@ void CommDebugMode::write_chrome_trace(const DeviceMesh& mesh,
   if (mesh.is_null() || !mesh.coordinate()) return;
   constexpr auto operation = "tessera::CommDebugMode::write_chrome_trace";
   const Group group{mesh.communicator(), mesh.layout().ranks(), mesh.rank()};
-  const auto records = records_;  // without those of this call
+  const auto records = records_;  // copied first: leaves out the records of this call
   collectively(mesh.calls(), "CommDebugMode::write_chrome_trace", [&](Operation& call) {
     call.agree_always(0, [] { return std::string("CommDebugMode::write_chrome_trace"); });
     const auto starts = all_gather_value(group, begin_epoch_, TraceKind::metadata, operation);

@@ -10,13 +10,13 @@
 
 namespace tessera::detail {
 
-/// As CommDebugMode::get_comm_counts() names it.
+/// Returns the name of a record's kind, as in CommDebugMode::get_comm_counts().
 std::string kind_in_words(const CommRecord& record);
 
-/// "solver/gemm"
+/// Joins the names of nested regions: "solver/gemm".
 std::string path_of(const std::vector<std::string>& region);
 
-/// Whether it could be written.
+/// Writes `text` to `file`, whose contents it replaces; returns false if that fails.
 bool write(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace tessera::detail

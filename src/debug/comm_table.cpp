@@ -20,7 +20,7 @@ struct Totals {
   double seconds = 0;
 };
 
-/// A region: what happened in it and not in a region inside it, and those.
+/// Holds the communications of a region outside its inner regions, and the inner regions.
 struct Node {
   std::map<std::string, Totals> by_operation;
   std::vector<const CommRecord*> records;

@@ -11,7 +11,7 @@
 namespace tessera::detail {
 namespace {
 
-/// The way of the plan, which is a function of what it was made from.
+/// Plans the steps of `plan` again; they are a function of what it was made from.
 std::vector<PlannedStep> way_of(const RedistributePlan& plan) {
   const auto& source = plan.source();
   const auto& target = plan.target();
@@ -32,7 +32,8 @@ std::vector<std::int64_t> begins_of(const DimSplit& split) {
   return positions;
 }
 
-/// Parts, given by where they begin, that share an element with a range that is not empty.
+/// Returns how many parts share an element with `range`, which must not be empty. `begins` holds
+/// where the parts begin, ascending.
 std::int64_t parts_meeting(const std::vector<std::int64_t>& begins, Interval range) {
   const auto first = std::ranges::upper_bound(begins, range.begin) - 1;
   return std::ranges::lower_bound(begins, range.end) - first;
@@ -110,8 +111,9 @@ bool RankLoads::keeps_its_piece(const Hop& hop, int position) const {
   return have > 0 && fetches(hop, position) && common(hop.from, hop.to, position) == have;
 }
 
-/// Results of phases lie in two buffers by turns, the last one in the target, as does the one
-/// before it that stays where it is.
+/// Returns the size of the buffers between steps, bytes. The results of phases alternate between
+/// two buffers. The last result lies in the target; so does the one before it if the last phase
+/// leaves all of it on this rank.
 std::int64_t RankLoads::bytes_between_steps(int position) const {
   std::array<std::int64_t, 2> elements{};
   auto between = hops_.size() - 1;

@@ -12,31 +12,31 @@
 
 namespace tessera::detail {
 
-/// What one rank has to do with a plan.
+/// Counts what one rank holds, receives and computes when it executes a plan.
 struct RankLoad {
-  Box source;  ///< its piece before; off the source's mesh an empty box
-  Box target;  ///< and after
+  Box source;  ///< the rank's piece before; empty off the source's mesh
+  Box target;  ///< the rank's piece after; empty off the target's mesh
   std::int64_t source_elements = 0;
   std::int64_t target_elements = 0;
-  std::int64_t bytes_received = 0;     ///< from other ranks
-  std::int64_t messages_received = 0;  ///< blocks; long ones travel in several
-  std::int64_t bytes_needed = 0;       ///< the least to receive: what it needs and does not have
-  std::int64_t operands = 0;           ///< elements that it copies or reduces, own ones included
-  std::int64_t memory = 0;             ///< bytes of source, target and what lies between steps
+  std::int64_t bytes_received = 0;     ///< bytes that other ranks send to this one
+  std::int64_t messages_received = 0;  ///< blocks from other ranks; long ones take several messages
+  std::int64_t bytes_needed = 0;       ///< least to receive: what the rank needs and does not have
+  std::int64_t operands = 0;  ///< elements that the rank copies or reduces, its own included
+  std::int64_t memory = 0;    ///< source, target and results between steps, bytes
 };
 
-/// Counts what ranks have to do with a plan from intervals per tensor dim, without their blocks: a
-/// rank costs O(tensor dims · log ranks), whatever the number of its peers.
+/// Computes the loads of ranks from intervals per tensor dim, without making their blocks. One rank
+/// takes O(tensor dims · log ranks) time, whatever the number of its peers.
 class RankLoads {
  public:
   explicit RankLoads(const RedistributePlan& plan);
 
   int size() const { return static_cast<int>(plan_.ranks().size()); }
-  /// Of the rank at a position in plan.ranks(): on one mesh, of a mesh rank.
+  /// Returns the load of the rank at `position` in plan.ranks(); on one mesh this is the mesh rank.
   RankLoad of(int position) const;
 
  private:
-  /// Per tensor dim, where the parts of `from` begin that are not empty.
+  /// Holds, for each tensor dim, where the parts of `from` that are not empty begin.
   using Begins = std::vector<std::vector<std::int64_t>>;
   struct CountedHop {
     Hop hop;
@@ -45,10 +45,11 @@ class RankLoads {
 
   Box piece(const DTensorSpec& spec, int position) const;
   void add(const CountedHop& counted, int position, RankLoad& load) const;
-  /// On the mesh of a spec; -1 off it.
+  /// Returns the mesh rank of the rank at `position` on the mesh of `spec`; -1 if it is off that
+  /// mesh.
   int mesh_rank(const DTensorSpec& spec, int position) const;
   bool is_on(const DTensorSpec& spec, int position) const { return mesh_rank(spec, position) >= 0; }
-  /// Elements that a rank holds in both.
+  /// Returns how many elements the rank at `position` holds under both specs.
   std::int64_t common(const DTensorSpec& a, const DTensorSpec& b, int position) const;
   std::int64_t bytes_needed(const RankLoad& load, int position) const;
   std::int64_t bytes_between_steps(int position) const;
@@ -56,7 +57,7 @@ class RankLoads {
   bool keeps_its_piece(const Hop& hop, int position) const;
 
   RedistributePlan plan_;
-  std::unique_ptr<const MeshPair> pair_;  ///< null: one mesh
+  std::unique_ptr<const MeshPair> pair_;  ///< null if source and target are on one mesh
   std::vector<CountedHop> hops_;
 };
 

@@ -22,7 +22,7 @@ thread_local std::uint64_t ever_entered = 0;
 struct Callbacks {
   std::mutex mutex;
   int watches = 0;
-  tools::EventSet before;  ///< those of other tools
+  tools::EventSet before;  ///< callbacks that other tools had set
 };
 
 Callbacks& callbacks() {

@@ -22,7 +22,8 @@ namespace {
 
 using detail::at, detail::SimulatedPiece;
 
-/// Largest memory of a rank. Throws if the plan is too large to be simulated.
+/// Returns the largest memory of a rank, bytes. Throws InvalidArgument if the plan is too large to
+/// be simulated.
 std::int64_t checked_peak_bytes(const RedistributePlan& plan) {
   const detail::RankLoads loads(plan);
   double elements = 0;
@@ -47,7 +48,7 @@ bool lies_in(const Box& outer, const Box& box) {
   return intersect(outer, box) == box;
 }
 
-/// All ranks of a plan, phase by phase.
+/// Executes a plan on all its ranks, phase by phase.
 class Interpreter {
  public:
   explicit Interpreter(const RedistributePlan& plan)
@@ -100,7 +101,8 @@ class Interpreter {
     pieces_ = std::move(results);
   }
 
-  /// Both sides of every block agree, and hold what it names.
+  /// Checks that sender and receiver of every block agree on it, and that it lies in the sender's
+  /// piece before the phase and in the receiver's piece after it.
   void check(const std::vector<const Phase*>& phases) {
     std::vector<detail::BlockTransfer> sent;
     std::vector<detail::BlockTransfer> received;
@@ -142,7 +144,7 @@ class Interpreter {
     }
   }
 
-  /// A row of one box, from its terms in order.
+  /// Computes one row of a box from its contributions, in order.
   void combine(std::span<const Block> blocks, const Extents& index, std::int64_t* row) const {
     const auto size = detail::row_size(blocks.front().box);
     for (const auto& block : blocks) {

@@ -15,7 +15,7 @@ std::int64_t flat_index(const Extents& shape, const Extents& index) {
   return flat;
 }
 
-/// Calls visit(flat global index, position in the piece).
+/// Calls visit(flat global index, position in the piece) for every element of `piece`.
 template <class Visit>
 void for_each_element(const DTensorSpec& spec, const SimulatedPiece& piece, const Visit& visit) {
   std::size_t position = 0;
@@ -26,7 +26,8 @@ void for_each_element(const DTensorSpec& spec, const SimulatedPiece& piece, cons
   });
 }
 
-/// What the terms of `rank` and the ranks that differ in Partial mesh dims only reduce to.
+/// Reduces the contributions of `rank` and of all ranks that differ from it only along Partial mesh
+/// dims.
 SimulatedPiece reduced(const DTensorSpec& spec, const SimulatedTerms& terms, int rank,
                        std::span<const SimulatedPiece> pieces) {
   const auto& layout = spec.layout();

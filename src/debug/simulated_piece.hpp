@@ -12,33 +12,36 @@
 
 namespace tessera::detail {
 
-/// What one rank of a simulation holds, row-major.
+/// Holds the elements of one simulated rank, row-major.
 struct SimulatedPiece {
   Box box;
   std::vector<std::int64_t> values;
 
   static SimulatedPiece filled(const Box& box, std::int64_t value);
-  /// Where the element at a global index lies in `values`.
+  /// Returns the position in `values` of the element at a global index.
   std::size_t position(const Extents& index) const;
 };
 
-/// In an element that nothing was written to.
+/// Marks an element that nothing was written to.
 inline constexpr std::int64_t not_written = INT64_MIN;
 
-/// The piece of a rank whose terms, where the spec has Partials, reduce to the global index.
-/// Divisions of averages leave no rest, in whatever order mesh dims are reduced.
+/// Returns the source piece of a rank. Each element is its flat global index or, if the spec is
+/// Partial, a contribution to it. Averages divide without remainder, in whatever order mesh dims
+/// are reduced.
 SimulatedPiece source_piece(const DTensorSpec& spec, int mesh_rank);
 
 struct Comparison {
   std::int64_t elements = 0;
-  std::string mistake = {};  ///< the first one; empty: right
+  std::string mistake = {};  ///< first mistake found; empty if there is none
 };
 
-/// Compares what ranks hold, by mesh rank, with the global index.
+/// Compares pieces, indexed by mesh rank, with `spec`: each piece must have its box, and each
+/// element, reduced if `spec` is Partial, must be its flat global index (for avg, times the
+/// divisor).
 Comparison compared(const DTensorSpec& spec, std::span<const SimulatedPiece> pieces);
 
-/// Calls visit(index) with the global index at which each row of a box begins: `row_size(box)`
-/// elements that follow one another.
+/// Calls visit(index) for each row of a box, with the global index at which the row begins. A row
+/// has `row_size(box)` consecutive elements.
 template <class Visit>
 void for_each_row(const Box& box, const Visit& visit) {
   if (box.is_empty()) return;

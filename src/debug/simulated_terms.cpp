@@ -15,13 +15,13 @@ std::uint64_t wrapping(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
-/// Small, so that sums of averages do not wrap.
+/// Returns a pseudo-random number below 2^16: so small that sums of averages do not wrap.
 std::int64_t noise(std::int64_t value, std::int64_t term) {
   return static_cast<std::int64_t>(hash_combine(wrapping(value), wrapping(term)) & 0xffff);
 }
 
-/// Modulo 2^64, of an odd number, by Newton's method: each step doubles the right bits, three at
-/// first.
+/// Returns the inverse of an odd number modulo 2^64, by Newton's method: each step doubles the
+/// number of correct bits, which is three at first.
 std::uint64_t inverse(std::uint64_t odd) {
   std::uint64_t result = odd;
   for (int bits = 3; bits < 64; bits *= 2) result *= 2 - odd * result;

@@ -11,28 +11,29 @@
 
 namespace tessera::detail {
 
-/// Of 64-bit integers; they wrap. avg as sum.
+/// Combines two 64-bit integers by `op`; they wrap. avg combines as sum.
 std::int64_t combined(ReduceOp op, std::int64_t a, std::int64_t b);
 std::int64_t identity_of(ReduceOp op);
 
-/// What the Partial mesh dims of a spec reduce, and terms made for it; without such dims there is
-/// one term.
+/// Generates the contributions that the Partial mesh dims of a spec reduce; without such dims there
+/// is one contribution.
 struct SimulatedTerms {
   std::vector<int> mesh_shape;
-  std::vector<int> mesh_dims = {};  ///< that are Partial, ascending
+  std::vector<int> mesh_dims = {};  ///< the Partial mesh dims, ascending
   ReduceOp op = ReduceOp::sum;
   std::int64_t number = 1;
-  std::int64_t divisor = 1;  ///< of averages
+  std::int64_t divisor = 1;  ///< product of the sizes of the mesh dims with avg
 
   explicit SimulatedTerms(const DTensorSpec& spec);
 
-  /// Row-major over the Partial mesh dims.
+  /// Returns the contribution that `coordinate` holds: its row-major position over the Partial mesh
+  /// dims.
   std::int64_t term_of(std::span<const int> coordinate) const;
-  /// A term of `reduced`: that is what all terms make, combined in any order and divided, now or
-  /// later, without a rest.
+  /// Returns contribution number `term` to the value `reduced`. All contributions, combined in any
+  /// order, give `reduced`; averages may be divided at any stage, without remainder.
   ///
-  /// Terms hold noise that cancels that of the next one, or that the op absorbs; one of them holds
-  /// the value.
+  /// Each contribution holds noise that the noise of the next one cancels, or that the op absorbs;
+  /// one contribution holds the value, too.
   std::int64_t value(std::int64_t term, std::int64_t reduced) const;
 };
 

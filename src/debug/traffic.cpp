@@ -12,7 +12,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// `steps`: of any rank.
+/// Returns all phases of a plan without traffic yet. `steps` may be the steps of any rank.
 std::vector<PhaseTraffic> nothing_yet(const std::vector<Step>& steps, const RankBlocks& blocks) {
   const auto count = static_cast<std::size_t>(blocks.count);
   std::vector<PhaseTraffic> result;
@@ -25,7 +25,7 @@ std::vector<PhaseTraffic> nothing_yet(const std::vector<Step>& steps, const Rank
   return result;
 }
 
-/// What one rank receives, for `weight` ranks like it.
+/// Adds what `rank` receives in a phase, and counts it for `weight` ranks like it.
 void add(PhaseTraffic& traffic, const Phase& phase, int rank, std::int64_t element_size,
          const RankBlocks& blocks, double weight) {
   const auto column = static_cast<std::size_t>(blocks.block_of(rank));
@@ -45,7 +45,8 @@ void add(PhaseTraffic& traffic, const Phase& phase, int rank, std::int64_t eleme
   traffic.most_received = std::max(traffic.most_received, received);
 }
 
-/// Ranks of each block to ask, by the work of one of the plan's ranks.
+/// Returns how many ranks of each block to ask. `steps` are the steps of one rank: the more it
+/// sends and receives, the fewer ranks are asked.
 int ranks_to_ask(const std::vector<Step>& steps, const RankBlocks& blocks) {
   std::int64_t work = 1;
   for (const auto& step : steps)
@@ -54,7 +55,8 @@ int ranks_to_ask(const std::vector<Step>& steps, const RankBlocks& blocks) {
   return static_cast<int>(std::max<std::int64_t>(1, most_traffic_work / (work * blocks.count)));
 }
 
-/// The k-th of `asked` ranks that lie evenly in a block, elsewhere in each.
+/// Returns the k-th of `asked` ranks that are evenly spaced in a block, with another first rank in
+/// each block.
 int rank_to_ask(const RankBlocks& blocks, int block, int k, int asked) {
   constexpr double golden = 0.6180339887498949;
   const int size = blocks.size(block);

@@ -11,13 +11,14 @@
 
 namespace tessera::detail {
 
-/// Ranks of a plan in blocks that follow one another; one rank each where there are few.
+/// Divides the ranks of a plan into blocks of consecutive ranks; if there are few ranks, each is a
+/// block.
 struct RankBlocks {
   int ranks = 0;
   int count = 0;
 
   bool are_single() const { return count == ranks; }
-  /// Of 0 ≤ rank < ranks.
+  /// Returns the block that holds `rank`. Expects 0 ≤ rank < ranks.
   int block_of(int rank) const;
   int first(int block) const;
   int size(int block) const { return first(block + 1) - first(block); }
@@ -25,28 +26,30 @@ struct RankBlocks {
 
 RankBlocks rank_blocks(int ranks);
 
-/// Bytes that travel in one phase of a step.
+/// Counts the bytes that travel in one phase of a step.
 struct PhaseTraffic {
   StepKind kind;
   int step;
   int phase;
   int terms;
-  bool communicates;                ///< the step does
-  std::vector<std::int64_t> bytes;  ///< by block of senders and block of receivers, row-major
-  std::vector<std::int64_t> stays;  ///< by block: from ranks to themselves
+  bool communicates;                ///< true if the step communicates
+  std::vector<std::int64_t> bytes;  ///< indexed by sending block and receiving block, row-major
+  std::vector<std::int64_t> stays;  ///< bytes from ranks to themselves, indexed by block
   double messages = 0;
-  std::int64_t most_received = 0;  ///< by one rank
+  std::int64_t most_received = 0;  ///< largest number of bytes that an asked rank receives
 };
 
 struct Traffic {
-  std::vector<PhaseTraffic> phases = {};  ///< in order
-  int ranks_asked = 0;                    ///< for their steps; they stand for all others
+  std::vector<PhaseTraffic> phases = {};  ///< all phases of the plan, in order
+  int ranks_asked = 0;  ///< ranks asked for their steps; they stand for all others
 };
 
-/// Asks all ranks where that is not too much work, else some of each block.
+/// Computes the traffic of a plan. Asks all ranks for their steps or, if that is too much work,
+/// some ranks of each block.
 Traffic traffic_of(const RedistributePlan& plan, const RankBlocks& blocks);
 
-/// "96", "1.5k", "23M": decimal, at most four characters below 10^15.
+/// Formats a number with decimal prefixes: "96", "1.5k", "23M". Numbers below 10^15 take at most
+/// four characters.
 std::string short_number(std::int64_t number);
 
 }  // namespace tessera::detail

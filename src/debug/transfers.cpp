@@ -19,7 +19,7 @@ bool precedes(const BlockTransfer& a, const BlockTransfer& b) {
   return std::ranges::lexicographical_compare(a.box.shape, b.box.shape);
 }
 
-/// The first of `transfers` that is not among `others`, both sorted; null: none.
+/// Returns the first of `transfers` that is not among `others`, or null. Both must be sorted.
 const BlockTransfer* first_without(const std::vector<BlockTransfer>& transfers,
                                    const std::vector<BlockTransfer>& others) {
   auto other = others.begin();

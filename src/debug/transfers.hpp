@@ -9,7 +9,7 @@
 
 namespace tessera::detail {
 
-/// A block on its way, as its sender or its receiver sees it.
+/// Describes the transfer of one block, as its sender or its receiver sees it.
 struct BlockTransfer {
   int sender;
   int receiver;
@@ -17,7 +17,8 @@ struct BlockTransfer {
   int term = 0;
 };
 
-/// The first block that only one side knows, in words; "" if both know the same.
+/// Describes the first block that only its sender or only its receiver knows; returns "" if both
+/// know the same blocks.
 std::string transfer_mistake(std::vector<BlockTransfer> sent, std::vector<BlockTransfer> received);
 
 }  // namespace tessera::detail

@@ -12,9 +12,10 @@ namespace tessera::detail {
 
 /// Largest number of elements that simulate() accepts: those of all ranks' shards and operands.
 ///
-/// Each element takes at most 8 bytes, all of them in one process, which makes 512 MiB. Larger
-/// plans throw InvalidArgument; the program `tessera simulate` is meant for small tensors. Not
-/// measured on its own; judgement. Shown by: no row; the tests of simulate() assert the number.
+/// An element takes at most 8 bytes, and all elements lie in one process, so that the limit is 512
+/// MiB. Larger plans throw InvalidArgument; the program `tessera simulate` is meant for small
+/// tensors. Not measured on its own; judgement. Shown by: no row; the tests of simulate() assert
+/// the number.
 inline constexpr double most_elements = 1 << 26;
 
 /// Largest number of messages that simulate() accepts.
@@ -26,29 +27,29 @@ inline constexpr double most_messages = 1 << 20;
 
 /// Largest number of transfers that plan_svg() looks at to sum up what ranks send to one another.
 ///
-/// Where all ranks have more of them, some ranks of each block of ranks stand for the others, at
-/// least one, and the picture says that it is an estimate. A larger number makes the pictures of
-/// more ranks exact, and slower. Not measured on its own; judgement. Shown by: no row; a test
-/// asserts that two pictures of plans on 100,000 ranks take less than 20 s.
+/// If all ranks together have more transfers, some ranks of each block of ranks, at least one,
+/// stand for the others, and the picture says that it is an estimate. A larger number makes the
+/// pictures of more ranks exact, and slower. Not measured on its own; judgement. Shown by: no row;
+/// a test asserts that two pictures of plans on 100,000 ranks take less than 20 s.
 inline constexpr std::int64_t most_traffic_work = 1 << 18;
 
-/// Largest number of ranks of which each has a row and a column of its own in the traffic matrix.
+/// Largest number of ranks that each have a row and a column of their own in the traffic matrix.
 ///
 /// More ranks are drawn in blocks; the file grows with the square of the number. Not measured on
 /// its own; judgement. Shown by: no row; a test asserts the number.
 inline constexpr int most_single_ranks = 64;
 
-/// Number of blocks of ranks in which more ranks are drawn, up to `many_ranks`.
+/// Number of blocks that are drawn for more than `most_single_ranks` and up to `many_ranks` ranks.
 ///
 /// More blocks show more of the pattern, in a larger file. Not measured on its own; judgement.
 /// Shown by: no row.
 inline constexpr int blocks_of_some_ranks = 32;
 
-/// Number of blocks of ranks in which more than `many_ranks` ranks are drawn.
+/// Number of blocks of ranks that are drawn for more than `many_ranks` ranks.
 ///
-/// Fewer blocks need fewer ranks to be asked for their steps, which take long to make on many
-/// ranks. Not measured on its own; judgement. Shown by: no row; the test with 100,000 ranks asserts
-/// that two pictures take less than 3 MiB.
+/// With fewer blocks, fewer ranks are asked for their steps, which take long to make on many ranks.
+/// Not measured on its own; judgement. Shown by: no row; the test with 100,000 ranks asserts that
+/// two pictures take less than 3 MiB.
 inline constexpr int blocks_of_many_ranks = 10;
 
 /// Number of ranks above which fewer blocks are drawn.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// For node and tensor: which device this process works on. Kokkos chooses it, and the folders below tensor know nothing of
-// Kokkos.
+// For node and tensor: which device this process works on. Kokkos chooses it, and the folders below
+// tensor know nothing of Kokkos.
 #pragma once
 
 namespace tessera::detail {

@@ -9,42 +9,46 @@
 #include <memory>
 #include <string>
 
-// What the library asks of a device besides kernels: memory that processes of a node share. One
-// source file for each backend, chosen when the library is configured. `device`: its number in this
-// process, which becomes the calling thread's.
+// These functions are what the library needs of a device besides kernels: memory that the processes
+// of a node share. Each backend has one source file, chosen when the library is configured.
+// `device` is the number of the device in this process; it becomes the current device of the
+// calling thread.
 namespace tessera::detail {
 
-/// Names memory to other processes of the node.
+/// A DeviceHandle names memory of a device to other processes of the node.
 using DeviceHandle = std::array<char, 64>;
 
-/// Memory of a device. Null where the driver refused, which `error` then tells.
+/// DeviceMemory owns memory of a device. `data` is null if the driver refused it; `error` then says
+/// why.
 struct DeviceMemory {
   std::shared_ptr<std::byte> data;  ///< freed, or unmapped, with the last of its owners
   std::string error;
 };
 
-/// Whose memory it is.
+/// DeviceKind is the kind of device that a build uses.
 enum class DeviceKind : std::uint8_t { none, cuda, hip };
 
-/// That of the build.
+/// Returns the kind of device that this build uses.
 DeviceKind device_kind();
-/// The way in which processes share its memory: "CUDA IPC".
+/// Returns the name of the way in which processes share its memory: "CUDA IPC".
 const char* way_to_share_device_memory();
-/// Bytes that a rank may have for all its slots.
+/// Returns how much memory a rank may have for all its slots, bytes.
 std::int64_t device_section_bytes();
 
-/// Memory on the device, and its handle.
+/// Allocates memory on the device, and fills in its handle.
 DeviceMemory make_device_memory(int device, std::int64_t bytes, DeviceHandle& handle);
-/// Maps what another process has made, and must not free before this one has unmapped it.
+/// Maps memory that another process has made. The other process must not free it before this one
+/// has unmapped it.
 DeviceMemory open_device_memory(int device, const DeviceHandle& handle, std::int64_t bytes);
 
-/// Lets the device work on host memory of this process, at the same address; null where it can not.
-/// Until the last owner lets go.
+/// Lets the device work on host memory of this process, at the same address, until the last owner
+/// of the result lets go. Returns null if the device cannot.
 std::shared_ptr<void> pin_host_memory(int device, std::byte* data, std::int64_t bytes);
 
-/// Puts a number there. Whether the device has taken it.
+/// Writes a number to `memory`, and returns whether the device has taken it.
 bool write_number(int device, std::byte* memory, std::uint64_t number);
-/// The number at `memory`, which the device first copies to `own` memory.
+/// Reads the number at `memory`, which the device first copies to `own`, memory of this process.
+/// Returns whether that worked.
 bool read_number(int device, const std::byte* memory, std::byte* own, std::uint64_t& number);
 
 }  // namespace tessera::detail

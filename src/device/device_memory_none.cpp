@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// Where there is no device: host memory in its place, to test the way without one.
+// In a build without a device, host memory takes its place, to test the path without one.
 #include <cerrno>
 #include <cstring>
 
@@ -19,7 +19,7 @@ DeviceMemory refused(const char* what) {
   return {nullptr, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
-/// Closes `file` when the memory is unmapped, or at once where it cannot be mapped.
+/// Maps `file`. Closes it when the memory is unmapped, or at once if it cannot be mapped.
 DeviceMemory mapped(int file, std::int64_t bytes) {
   const auto size = static_cast<std::size_t>(bytes);
   void* const address = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);

@@ -10,8 +10,8 @@
 
 namespace tessera::detail {
 
-/// What device_memory.hpp declares, by a runtime like CUDA's. `Runtime`: its functions, without the
-/// prefix of their names.
+/// Implements what device_memory.hpp declares, by a runtime like CUDA's. `Runtime` has the
+/// functions of that runtime, without the prefix of their names.
 template <class Runtime>
 class DeviceRuntime {
  public:
@@ -65,14 +65,15 @@ class DeviceRuntime {
   }
 
  private:
-  /// Of what failed, the next call of the runtime must not hear.
+  /// Returns whether a call succeeded. Clears an error, so that the next call of the runtime does
+  /// not report it.
   static bool succeeded(Error error) {
     if (error == Runtime::success) return true;
     static_cast<void>(Runtime::get_last_error());
     return false;
   }
 
-  /// As Kokkos does, for this thread and for good.
+  /// Makes `device` the current device of this thread for good, as Kokkos does.
   static void use(int device) { static_cast<void>(succeeded(Runtime::set_device(device))); }
 
   static DeviceMemory refused(const std::string& function, Error error) {

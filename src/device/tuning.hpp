@@ -9,7 +9,7 @@
 
 namespace tessera::detail {
 
-/// Memory of a device that one rank gives to the slots of a communicator, at most, bytes.
+/// Most memory of a device that one rank gives to the slots of a communicator, bytes.
 ///
 /// More memory makes longer slots, and so fewer chunks, kernels and flags; it is not available to
 /// the user. Among n ranks of a node a slot has 1 / (2 (n - 1)) of it and at most 16 MiB: 16 MiB

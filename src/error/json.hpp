@@ -8,7 +8,7 @@
 
 namespace tessera::detail {
 
-/// `text` as a JSON string, with its quotes.
+/// Returns `text` as a JSON string, with its quotes.
 std::string json_quoted(std::string_view text);
 
 }  // namespace tessera::detail

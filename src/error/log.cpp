@@ -31,7 +31,9 @@ LogLevel parse_level(std::string_view text, std::string_view all) {
   return static_cast<LogLevel>(found - level_names.begin());
 }
 
-/// What is wrong with the variable is a warning: each rank has its own, and others go on.
+/// Returns the settings that TESSERA_LOG describes. If it cannot be read, `mistake` says why; this
+/// is a warning, not an exception, because each rank has its own variable and the other ranks go
+/// on.
 LogSettings settings_of_environment(std::string& mistake) {
   const char* const text = std::getenv("TESSERA_LOG");
   if (text == nullptr || *text == '\0') return {};
@@ -51,20 +53,20 @@ LogLevel highest_of(const LogSettings& settings) {
 
 struct Current {
   std::mutex mutex;
-  std::string mistake;  ///< in the environment, until it is told
+  std::string mistake;  ///< what is wrong with TESSERA_LOG, until it is logged
   LogSettings settings = settings_of_environment(mistake);
   int rank = 0;
 
   Current() { detail::highest_log_level = highest_of(settings); }
 };
 
-// Never destroyed: records may come from static storage.
+// Never destroyed, because destructors of static objects may still log.
 Current& current() {
   static auto& instance = *new Current;
   return instance;
 }
 
-/// The rank that prints; none where this one does not.
+/// Returns the rank of this process in MPI_COMM_WORLD if it prints, otherwise nothing.
 std::optional<int> printing_rank() {
   auto& now = current();
   const std::lock_guard lock(now.mutex);

@@ -11,7 +11,8 @@ namespace tessera {
 
 namespace {
 
-/// Wraps: strides of a shape with an extent 0 may exceed 64 bits, and nothing is ever read by them.
+/// Returns the product a b modulo 2^64. Strides of a shape with an extent 0 may exceed 64 bits, but
+/// no element is read with them.
 std::int64_t wrapping_product(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }

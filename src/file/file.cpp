@@ -31,8 +31,8 @@ int open_together(MPI_Comm comm, const std::filesystem::path& path, FileAccess a
   return MPI_File_set_size(*file, 0);
 }
 
-/// Calls access(offset, begin, bytes, status) for pieces whose size fits an int, and checks that
-/// each came whole.
+/// Calls access(offset, begin, bytes, status) for segments whose size fits an int, and checks that
+/// each was moved completely.
 template <class Access>
 void in_pieces(std::int64_t offset, std::int64_t bytes, const char* function,
                const std::filesystem::path& path, Access&& access) {

@@ -19,8 +19,8 @@ namespace {
 
 using detail::FileBlock;
 
-/// What the ranks agree on before the first collective call: each rank makes the same ones,
-/// whatever its box.
+/// Protocol is what the ranks agree on before the first collective call, so that each rank makes
+/// the same calls, whatever its box.
 struct Protocol {
   std::int64_t rounds = 0;
   bool has_views = false;  ///< some rank has a block of more than one run
@@ -46,8 +46,8 @@ int set_view(MPI_File file, std::int64_t first_byte, MPI_Datatype type) {
   return MPI_File_set_view(file, first_byte, MPI_BYTE, type, "native", MPI_INFO_NULL);
 }
 
-/// One collective access, by access(offset in the view, bytes, status). A block without runs takes
-/// part with zero bytes.
+/// Makes one collective access by access(offset in the view, bytes, status), and returns the text
+/// of its error, "" if none. A block without runs takes part with zero bytes.
 std::string access_block(MPI_File file, const FileBlock& block, bool has_views, auto&& access) {
   const auto bytes = static_cast<int>(block.repeats.empty() ? 0 : block.bytes());
   const detail::FileType type(block);
@@ -67,11 +67,12 @@ std::int64_t total_bytes(const std::vector<FileBlock>& blocks) {
   return result;
 }
 
-/// Text of the first error. Goes on to the last round with or without one.
+/// Makes all rounds of accesses, also after an error, and returns the text of the first error, ""
+/// if none.
 std::string access_rounds(MPI_File file, const std::vector<FileBlock>& mine,
                           const Protocol& protocol, const char* operation, auto&& access) {
   ProgressMeter meter(operation, total_bytes(mine));
-  std::exception_ptr thrown;  // by who watches: the other ranks come to all rounds
+  std::exception_ptr thrown;  // the observer's; kept, because the other ranks come to all rounds
   std::string error;
   std::int64_t begin = 0;
   for (std::int64_t round = 0; round < protocol.rounds; ++round) {
@@ -88,7 +89,7 @@ std::string access_rounds(MPI_File file, const std::vector<FileBlock>& mine,
       thrown = std::current_exception();
     }
   }
-  // Offsets of read_at and write_at count from the view's first byte.
+  // The view is reset: offsets of read_at and write_at count from its first byte.
   const auto text = error_text(protocol.has_views ? set_view(file, 0, MPI_BYTE) : MPI_SUCCESS);
   if (thrown) std::rethrow_exception(thrown);
   if (error.empty()) meter.finish();
@@ -106,7 +107,8 @@ void check(const std::string& error, const char* function, const std::filesystem
   });
 }
 
-/// Some MPIs fill up what is missing at the end of the file in a collective read.
+/// Returns an error text if the file ends before the last block, else "". Some MPI libraries do not
+/// report that in a collective read, but fill up what is missing.
 std::string too_short(MPI_File file, const std::vector<FileBlock>& blocks) {
   if (blocks.empty()) return "";
   MPI_Offset size = 0;

@@ -9,9 +9,9 @@
 
 namespace tessera::detail {
 
-/// Bytes that a contiguous run of a file counts at least, when a block is divided into rounds.
+/// Least number of bytes that a run of a file counts, when a block is divided into rounds.
 ///
-/// MPI-IO keeps a list of runs in memory, which short runs would let grow. A larger value bounds
+/// MPI-IO keeps a list of runs in memory, which many short runs make long. A larger value bounds
 /// that memory more tightly and needs more collective rounds. Together with `default_io_limit`
 /// (comm/tuning.hpp) it allows 2^20 runs in a round. Not measured on its own; judgement. Shown by:
 /// no row. A benchmark that reads a column block of a large .npy file would show it.

@@ -17,7 +17,7 @@
 namespace tessera::detail {
 namespace {
 
-/// In the order of ElementKind, from boolean on.
+/// Lists the element types in the order of ElementKind, from boolean on.
 using Types =
     std::tuple<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
                std::uint16_t, std::uint32_t, std::uint64_t, Float16, Bfloat16, float, double,
@@ -102,7 +102,7 @@ constexpr auto make_conversions(std::index_sequence<i...>) {
 
 constexpr auto conversions = make_conversions(std::make_index_sequence<types * types>());
 
-/// Null where there is none.
+/// Returns null if there is no conversion.
 Conversion conversion_between(ElementKind from, ElementKind to) {
   if (from == ElementKind::opaque || to == ElementKind::opaque) return nullptr;
   const auto index = [](ElementKind kind) {
@@ -116,7 +116,7 @@ void reverse_each(std::byte* data, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i, data += size) std::reverse(data, data + size);
 }
 
-/// By the logarithm of the size.
+/// Lists the functions by the binary logarithm of the element size.
 constexpr std::array reversals = {reverse_each<1>, reverse_each<2>, reverse_each<4>,
                                   reverse_each<8>, reverse_each<16>};
 

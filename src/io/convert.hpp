@@ -9,17 +9,18 @@
 
 namespace tessera::detail {
 
-/// Numbers of kind `from` stay what they are in kind `to`: bool to any number, integers to integers
-/// that hold all their values, real numbers to floating ones and to complex ones (which may round),
-/// complex to complex. Not opaque.
+/// Returns whether numbers of kind `from` convert to kind `to`: bool to any number, integers to
+/// integers that hold all their values, real numbers to floating-point and complex ones (which may
+/// round), complex numbers to complex ones. Opaque elements do not convert.
 bool can_convert(ElementKind from, ElementKind to);
 
-/// Converts `count` dense elements in host memory. Any byte but 0 is true. Expects can_convert.
+/// Converts `count` dense elements in host memory. A bool of any byte but 0 is true. Expects
+/// can_convert(from, to).
 void convert(ElementKind from, const std::byte* source, ElementKind to, std::byte* destination,
              std::int64_t count);
 
-/// Turns `count` dense elements to the other byte order, in place; parts of complex numbers on
-/// their own.
+/// Swaps the byte order of `count` dense elements in place, of both parts of a complex number
+/// separately.
 void swap_bytes(ElementType type, std::byte* data, std::int64_t count);
 
 }  // namespace tessera::detail

@@ -21,7 +21,7 @@ class Literal {
  public:
   explicit Literal(std::string_view text) : text_(text) {}
 
-  /// Goes past `token` if it comes next.
+  /// Skips `token` if it comes next, and returns whether it did.
   bool accept(std::string_view token) {
     skip_spaces();
     if (!text_.substr(position_).starts_with(token)) return false;
@@ -56,7 +56,7 @@ class Literal {
     return false;
   }
 
-  /// Python 2 wrote an L after long integers.
+  /// Reads an extent. Skips the L that Python 2 wrote after long integers.
   std::int64_t integer() {
     skip_spaces();
     const auto* const begin = text_.data() + position_;

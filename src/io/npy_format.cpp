@@ -48,13 +48,13 @@ std::endian byte_order_of(std::string_view descr) {
   return std::endian::native;
 }
 
-/// As Python writes it: "()", "(3,)", "(3, 4)".
+/// Returns a shape as Python writes it: "()", "(3,)", "(3, 4)".
 std::string tuple_text(const Extents& shape) {
   return fmt::format("({}{})", fmt::join(shape.begin(), shape.end(), ", "),
                      shape.size() == 1 ? "," : "");
 }
 
-/// Spaces that leave room for the first extent to grow to 21 digits.
+/// Returns spaces that leave room for the first extent to grow to 21 digits.
 std::string room_to_grow(const Extents& shape) {
   if (shape.empty()) return "";
   return std::string(21 - fmt::formatted_size("{}", shape[0]), ' ');

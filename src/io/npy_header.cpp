@@ -48,7 +48,7 @@ std::string read_bytes(std::ifstream& file, std::int64_t count, const char* what
   return bytes;
 }
 
-/// Bytes of the number that follows the version.
+/// Returns the size of the number that follows the version, bytes.
 std::int64_t length_bytes(const std::string& magic_and_version) {
   require<IoError>(magic_and_version.starts_with("\x93NUMPY"),
                    "expected an .npy file, which begins with \\x93NUMPY, got other bytes");
@@ -79,7 +79,8 @@ NpyHeader read_header(std::ifstream& file) {
   return header;
 }
 
-/// Bytes of the elements, counting extents of 0 as 1: no stride is larger.
+/// Returns the size of the elements, bytes. Checks that it is below 2^63 with extents of 0 counted
+/// as 1, so that the strides are, too.
 std::int64_t data_bytes(const NpyHeader& header) {
   std::int64_t bytes = header.type.size;
   for (const auto extent : header.shape)

@@ -32,7 +32,8 @@ bool has_order(const ArrayRef& array, StorageOrder order) {
   return array.space == MemorySpace::host;
 }
 
-/// Elements of `box` as `type` in native byte order, in the order of the file.
+/// Reads the elements of `box` into `data`, as `type` in native byte order, in the order of the
+/// file.
 void read_elements(const File& file, const NpyHeader& header, const Box& box, ElementType type,
                    std::byte* data) {
   const auto count = box.size();

@@ -10,11 +10,11 @@
 
 namespace tessera::detail {
 
-/// Throws IoError with the text of position 0 on every rank, unless that is empty. Collective over
-/// the group.
+/// Throws IoError with the text of position 0 on every rank, unless that text is empty. Collective
+/// over the group.
 void throw_error_of_first(const Group& group, std::string error, const char* operation);
 
-/// The text of the error that `action` throws; empty if it throws none.
+/// Returns the text of the error that `action` throws; empty if it throws none.
 template <class Action>
 std::string error_of(Action&& action) {
   try {

@@ -9,7 +9,8 @@
 
 namespace tessera::detail {
 
-/// A 16-bit float as it lies in memory: sign, exponent, fraction of `fraction` bits.
+/// A SmallFloat is a 16-bit float as it lies in memory: sign, exponent, and a fraction of
+/// `fraction` bits.
 template <int fraction>
 struct SmallFloat {
   static constexpr int fraction_bits = fraction;
@@ -23,7 +24,7 @@ struct SmallFloat {
 using Float16 = SmallFloat<10>;
 using Bfloat16 = SmallFloat<7>;
 
-/// The value, exactly.
+/// Returns the exact value of `number`.
 template <int fraction>
 float decode(SmallFloat<fraction> number) {
   using Small = SmallFloat<fraction>;
@@ -37,7 +38,7 @@ float decode(SmallFloat<fraction> number) {
   return std::copysign(value, (number.bits & 0x8000) != 0 ? -1.0F : 1.0F);
 }
 
-/// The nearest number, ties to even.
+/// Returns the number that is nearest to `value`; ties go to even.
 template <class Small>
 Small encode(long double value) {
   const int sign = std::signbit(value) ? 0x8000 : 0;

@@ -33,7 +33,7 @@ void require_writable(const DeviceMesh& mesh, const DTensorSpec& spec, ElementTy
   });
 }
 
-/// A new name next to `path`, the same on all ranks.
+/// Returns a new name next to `path`, the same on all ranks.
 std::string temporary_name(const Group& group, const std::string& path) {
   std::uint64_t number = 0;
   if (group.position == 0) number = std::random_device()();
@@ -41,7 +41,7 @@ std::string temporary_name(const Group& group, const std::string& path) {
   return fmt::format("{}.tmp-{:08x}", path, number);
 }
 
-/// Creates the file on the first rank, where failures have a clear text.
+/// Creates the file on the first rank alone, where failures have a clear text.
 void create_file(const Group& group, const std::string& temporary, const std::string& path) {
   std::string error;
   errno = 0;
@@ -50,14 +50,15 @@ void create_file(const Group& group, const std::string& temporary, const std::st
   throw_error_of_first(group, std::move(error), label);
 }
 
-/// The one rank that writes a piece, among those that hold it.
+/// Returns whether this rank writes its piece. Of the ranks that hold a piece, one writes it.
 bool is_first_replica(const DeviceMesh& mesh, const Placements& placements) {
   for (std::size_t d = 0; d < placements.size(); ++d)
     if (placements[d].is_replicate() && (*mesh.coordinate())[d] != 0) return false;
   return true;
 }
 
-/// A box of no dims cannot be empty: those arrays are written as ones of one element.
+/// Returns `shape`, or one dim of one element in place of no dims: a box of no dims cannot be
+/// empty.
 Extents with_a_dim(const Extents& shape) {
   return shape.empty() ? Extents{1} : shape;
 }
@@ -69,14 +70,15 @@ Box box_to_write(const DeviceMesh& mesh, const DTensorSpec& spec) {
   return box;
 }
 
-/// Calls `action` and keeps the first error: what follows is collective.
+/// Calls `action` and keeps the first error instead of throwing it, because collective calls
+/// follow.
 template <class Action>
 void attempt(std::string& first_error, Action&& action) {
   auto error = error_of(action);
   if (first_error.empty()) first_error = std::move(error);
 }
 
-/// The text of the first error on this rank.
+/// Writes the file and returns the text of the first error on this rank.
 std::string write_file(const DeviceMesh& mesh, const std::string& path, const DTensorSpec& spec,
                        ElementType type, const std::byte* elements) {
   const auto header = npy_header_bytes(type, spec.shape());

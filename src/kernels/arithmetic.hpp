@@ -7,11 +7,11 @@
 
 #include <Kokkos_Core.hpp>
 
-/// The arithmetic of the reductions. Number types: integers (bool as uint8_t by bit ops), floating
-/// types, Complex.
+/// Defines the arithmetic of the reductions. Number types are integers (bool as uint8_t by bit
+/// ops), floating types and Complex.
 namespace tessera::detail {
 
-/// Two numbers side by side, aligned as one, as std::complex may be.
+/// A Complex is a real and an imaginary part with the alignment of one T, as std::complex may have.
 template <class T>
 struct Complex {
   using value_type = T;
@@ -24,13 +24,13 @@ inline constexpr bool is_complex_number = false;
 template <class T>
 inline constexpr bool is_complex_number<Complex<T>> = true;
 
-/// T has arithmetic on devices.
+/// True if T has arithmetic on devices: all number types but long double and its Complex.
 template <class T>
 inline constexpr bool is_device_number =
     !std::is_same_v<T, long double> && !std::is_same_v<T, Complex<long double>>;
 
-/// As the unsigned type in which it wraps without undefined behaviour: small ones would be promoted
-/// to int.
+/// Converts an integer to an unsigned type in which it wraps without undefined behaviour: one of at
+/// least 32 bits, because smaller types would be promoted to int.
 template <class T>
 KOKKOS_FUNCTION constexpr auto wrapping(T value) {
   if constexpr (sizeof(T) < 4)
@@ -55,11 +55,11 @@ struct Product {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
     if constexpr (is_complex_number<T>) {
-      // By the formula, one times an infinity would be NaN.
+      // The formula would make one times an infinity NaN.
       if (is_one(a)) return b;
       if (is_one(b)) return a;
-      // WORKAROUND(g++ 12): in vectors for AVX-512 it contracts a sum beside a difference of products,
-      // also where contraction is forbidden.
+      // WORKAROUND(g++ 12): when it vectorises for AVX-512, it contracts a sum next to a difference
+      // of products even where contraction is forbidden.
       return {a.real * b.real + -a.imag * b.imag, a.real * b.imag + a.imag * b.real};
     } else if constexpr (std::is_integral_v<T>)
       return static_cast<T>(wrapping(a) * wrapping(b));
@@ -73,7 +73,8 @@ struct Product {
   }
 };
 
-/// The sign, also of zero. Unlike signbit, copysign vectorises; devices have none for long double.
+/// Returns whether the sign is negative, also for -0, but not for -infinity in long double. Unlike
+/// signbit, copysign vectorises; devices have no copysign for long double.
 template <class T>
 KOKKOS_FUNCTION bool is_negative(T value) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
@@ -84,7 +85,7 @@ KOKKOS_FUNCTION bool is_negative(T value) {
     return T{1} / value < T{0};
 }
 
-/// NaN wins, -0 < +0.
+/// Returns the minimum; NaN wins, and -0 < +0.
 struct Min {
   template <class T>
   KOKKOS_FUNCTION T operator()(T a, T b) const {
@@ -126,7 +127,7 @@ struct BitXor {
   }
 };
 
-/// value / divisor; integers truncate toward zero.
+/// Returns value / divisor; integers truncate toward zero.
 template <class T>
 KOKKOS_FUNCTION T divided(T value, std::int64_t divisor) {
   if constexpr (is_complex_number<T>)
@@ -141,7 +142,7 @@ KOKKOS_FUNCTION T divided(T value, std::int64_t divisor) {
     return value / static_cast<T>(divisor);
 }
 
-/// value * factor; integers wrap.
+/// Returns value * factor; integers wrap.
 template <class T>
 KOKKOS_FUNCTION T multiplied(T value, std::int64_t factor) {
   if constexpr (is_complex_number<T>)

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Functions that are compiled for AVX2 whatever the rest is compiled for; to be called where the
-// processor has it.
+// Marks a function that is compiled for AVX2, whatever the other functions are compiled for. Call
+// it only where `has_avx2` is true.
 #if defined(__x86_64__)
 #define TESSERA_FOR_AVX2 [[gnu::target("avx2")]]
 #else
 #define TESSERA_FOR_AVX2
 #endif
 
-// Functions whose code is compiled as that of those that call them.
+// Marks a function that is always inlined, so that it is compiled for the same target as its
+// caller.
 #define TESSERA_INLINED [[gnu::always_inline]]
 
 namespace tessera::detail {

@@ -13,7 +13,7 @@
 
 namespace tessera::detail {
 
-/// What one thread moves. May alias anything, like std::byte.
+/// A Word is what one thread copies. It may alias any type, as std::byte may.
 template <int Bytes>
 struct Word;
 template <>
@@ -37,11 +37,11 @@ struct alignas(16) [[gnu::may_alias]] Word<16> {
   std::uint64_t low, high;
 };
 
-/// Bytes of the largest word that divides the run and to which both addresses and all strides are
-/// aligned.
+/// Returns the size, in bytes, of the largest word that divides the run and to which both addresses
+/// and all strides are aligned.
 int word_bytes(const CopyLoop& loop);
 
-/// A few copies by the same word in one kernel, one word per index.
+/// Makes a few copies with words of one size in one kernel, one word per index.
 template <int Bytes>
 struct CopyBatch {
   static constexpr int capacity = copies_per_kernel;

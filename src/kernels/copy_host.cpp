@@ -32,7 +32,8 @@ Planes part_of(const Planes& planes, std::int64_t first_column, std::int64_t las
   return part;
 }
 
-/// Where there are fewer items than tasks wanted, columns are cut too.
+/// Adds about `wanted` tasks for one copy. If it has fewer items than that, its columns are
+/// divided, too.
 void add_tasks(Work& work, const Planes& planes, std::int64_t wanted) {
   const auto items = planes.rows.items();
   const auto cuts = std::clamp<std::int64_t>(wanted / items, 1, planes.columns);
@@ -45,7 +46,7 @@ void add_tasks(Work& work, const Planes& planes, std::int64_t wanted) {
   }
 }
 
-/// Long runs are cut, so that every thread gets a part.
+/// Adds the tasks of one copy. Long runs are divided, so that every thread gets a part.
 void add_loop(Work& work, const CopyLoop& loop, std::int64_t bytes_per_task) {
   const auto piece =
       std::max((bytes_per_task + cache_line - 1) / cache_line * cache_line, serial_bytes);
@@ -58,7 +59,8 @@ void add_loop(Work& work, const CopyLoop& loop, std::int64_t bytes_per_task) {
   }
 }
 
-/// The work is shared with the kernel, which may outlive the call in an asynchronous host backend.
+/// Executes one task per index. The kernel shares ownership of the work, because it may outlive the
+/// call in an asynchronous host backend.
 struct HostCopy {
   std::shared_ptr<const Work> work;
 

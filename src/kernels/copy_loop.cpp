@@ -18,7 +18,7 @@ Extents in_bytes(const ArrayRef& array) {
   return result;
 }
 
-/// The dim of extent > 1 with the smallest stride, the first one of several.
+/// Returns the dim of extent > 1 with the smallest stride; the first one if several have it.
 std::size_t innermost_dim(const ArrayRef& array) {
   std::size_t result = 0;
   std::int64_t smallest = std::numeric_limits<std::int64_t>::max();

@@ -12,8 +12,9 @@
 
 namespace tessera::detail {
 
-/// A copy reduced to loops over runs: bytes that follow one another on both sides. Strides in
-/// bytes, outermost loop first by destination stride. No loop: one run.
+/// Describes a copy as nested loops over runs, which are bytes that are contiguous on both sides.
+/// Strides are in bytes, and the outermost loop has the largest destination stride. Without loops,
+/// the copy is one run.
 struct CopyLoop {
   const std::byte* source = nullptr;
   std::byte* destination = nullptr;
@@ -26,20 +27,21 @@ struct CopyLoop {
   std::int64_t bytes() const { return product(extents) * run; }
 };
 
-/// Expects at least one element.
+/// Makes the fewest loops for a copy. Expects at least one element.
 CopyLoop copy_loop(const CopyJob& job);
 
-/// Strides, in elements, of a dense array whose dims follow one another in memory as those of
-/// `array` do.
+/// Returns the strides, in elements, of a dense array whose dims have the same order in memory as
+/// the dims of `array`.
 Extents dense_strides(const ArrayRef& array);
 
-/// The dim with the smallest stride is not the same: row-major to column-major.
+/// Returns whether a copy is transposing: source and destination have their smallest strides along
+/// different dims, as from row-major to column-major.
 bool is_crosswise(const ArrayRef& source, const ArrayRef& destination);
 
-/// Copies in host memory; small ones in total on the calling thread.
+/// Makes copies in host memory; if they are small in total, on the calling thread alone.
 void copy_on_host(const Execution& execution, std::span<const CopyLoop> loops);
 
-/// Copies in device memory, several per kernel.
+/// Makes copies in device memory, several in one kernel.
 void copy_on_device(const Execution& execution, std::span<const CopyLoop> loops);
 
 }  // namespace tessera::detail

@@ -13,7 +13,7 @@
 
 namespace tessera::detail {
 
-/// Reduces a few terms on a device, one element per index.
+/// Reduces at most `device_terms` operands on a device, one element per index.
 template <class T, class Op>
 struct DeviceReduce {
   DeviceLoops loops;
@@ -30,7 +30,7 @@ struct DeviceReduce {
     std::copy(reduction.terms.begin(), reduction.terms.end(), terms.data());
   }
 
-  // Loops over terms have fixed ends, so that a thread keeps its values in registers.
+  // Loops over operands have constant bounds, so that a thread keeps its values in registers.
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const std::byte* from[device_terms];
     for (int t = 0; t < device_terms; ++t) from[t] = terms[t].data;

@@ -32,7 +32,8 @@ struct Multiply {
   KOKKOS_FUNCTION void operator()(T& element) const { element = multiplied(element, factor); }
 };
 
-/// function(element) for each element of an array, a chunk of the innermost loop per index.
+/// Calls function(element) for each element of an array; one index is one chunk of the innermost
+/// loop.
 template <class Function>
 struct ForEachElement {
   using T = typename Function::value_type;
@@ -54,7 +55,8 @@ struct ForEachElement {
   }
 };
 
-/// Expects elements aligned for Function::value_type.
+/// Calls function(element) for each element of `array`, in one kernel. Expects elements aligned for
+/// Function::value_type.
 template <class Function>
 void for_each_element(const Execution& execution, const char* label, const ArrayRef& array,
                       Function function) {

@@ -17,21 +17,21 @@
 
 namespace tessera::detail {
 
-/// Reduces on the host, one tile of the innermost loop per index: so small that the partial results
-/// of the tree, a tile for each of its levels, stay in the first-level cache.
+/// Reduces on the host, one tile of the innermost loop per index. A tile is so small that the
+/// partial results of the tree, one tile for each of its levels, stay in the first-level cache.
 ///
-/// Strided or misaligned rows are gathered into tiles, so that all arithmetic runs on dense ones.
-/// Shares the reduction with the caller: the kernel may outlive the call in an asynchronous host
-/// backend.
+/// Strided or misaligned rows are gathered into tiles, so that all arithmetic runs on dense data.
+/// The kernel shares ownership of the reduction, because it may outlive the call in an asynchronous
+/// host backend.
 template <class T, class Op>
 struct HostReduce {
   static constexpr std::int64_t deepest_tree = 33;
   static constexpr auto element = static_cast<std::int64_t>(sizeof(T));
-  /// Number of elements of a tile of the deepest tree.
+  /// Number of elements in a tile if the tree is the deepest one.
   static constexpr std::int64_t unit = reduce_tile_bytes / element;
 
   std::shared_ptr<const Reduction> reduction;
-  std::int64_t tile;  ///< elements
+  std::int64_t tile;  ///< length of a tile, elements
   Loops loops;
 
   explicit HostReduce(const std::shared_ptr<const Reduction>& reduced)
@@ -46,7 +46,7 @@ struct HostReduce {
 
   void operator()(std::int64_t i) const { (*this)(i, i + 1); }
 
-  /// Tiles first … last - 1.
+  /// Reduces tiles first … last - 1.
   void operator()(std::int64_t first, std::int64_t last) const {
     alignas(64) T buffer[deepest_tree * unit];
     auto item = loops.item(first);
@@ -70,7 +70,8 @@ struct HostReduce {
     if (!is_direct) store(item, to);
   }
 
-  /// As by Loops::offset(), which for devices goes through all loops that there may be.
+  /// Returns where an item begins in an operand. Loops::offset() gives the same address but, for
+  /// devices, visits all `max_loops` loops.
   std::byte* begin(const Loops::Item& item, const Operand& operand) const {
     std::int64_t offset = 0;
     for (int d = 0; d < loops.ndims; ++d) offset += item.index[d] * operand.strides[d];
@@ -79,13 +80,14 @@ struct HostReduce {
 
   std::int64_t stride(const Operand& operand) const { return operand.strides[loops.ndims - 1]; }
 
-  /// Elements from `begin` on follow one another, and can be read as they are.
+  /// Returns whether the elements from `begin` on are contiguous and aligned for T.
   bool is_dense(const std::byte* begin, const Operand& operand) const {
     return stride(operand) == element && reinterpret_cast<std::uintptr_t>(begin) % alignof(T) == 0;
   }
 
-  /// The tree over terms first … last - 1: one term where it lies, if dense; else in `buffer`, with
-  /// a further tile for each level.
+  /// Combines operands first … last - 1 by the tree and returns where the result is: a single dense
+  /// operand stays in place; any other result is in `buffer`, which takes one more tile for each
+  /// level.
   const T* fold(const Loops::Item& item, std::int64_t first, std::int64_t last, T* buffer) const {
     if (last - first == 1)
       return load(item, reduction->terms[static_cast<std::size_t>(first)], buffer);
@@ -93,7 +95,8 @@ struct HostReduce {
     return buffer;
   }
 
-  /// Writes `to`, which may be one of the terms, when all of them have been read.
+  /// Combines operands first … last - 1 into `to`, which may be one of the operands: it is written
+  /// when all of them have been read.
   void fold_into(T* to, const Loops::Item& item, std::int64_t first, std::int64_t last,
                  T* buffer) const {
     const auto middle = split_point(first, last);
@@ -120,7 +123,7 @@ struct HostReduce {
     for (std::int64_t k = 0; k < length; ++k) to[k] = Op{}(left[k], to[k]);
   }
 
-  // The same, twice as fast where terms lie in a cache.
+  // The AVX2 variants of the functions above are twice as fast where operands are in a cache.
   TESSERA_FOR_AVX2 static void combine_by_avx2(T* __restrict to, const T* left, const T* right,
                                                std::int64_t length) {
     combine(to, left, right, length);

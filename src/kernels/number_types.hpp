@@ -12,10 +12,12 @@
 
 #include "kernels/arithmetic.hpp"
 
-/// From a kind to the type that has its arithmetic: f(std::type_identity<T>{}).
+/// Each function here calls f(std::type_identity<T>{}) with the type T that has the arithmetic of a
+/// kind.
 namespace tessera::detail {
 
-/// Backends without 16-bit floats make them aliases of float, which 16-bit data is not.
+/// Calls f with a 16-bit floating type. Throws InvalidArgument where Kokkos has no such types: it
+/// then makes them aliases of float, which 16-bit data is not.
 template <class Half, class F>
 void with_half_type(ElementKind kind, F&& f) {
   if constexpr (sizeof(Half) == 2)
@@ -74,7 +76,7 @@ void with_integer_type(ElementKind kind, F&& f) {
   }
 }
 
-/// Any kind but opaque; bool as uint8_t.
+/// Calls f for any kind but opaque, with uint8_t for bool.
 template <class F>
 void with_number_type(ElementKind kind, F&& f) {
   if (is_complex(kind))

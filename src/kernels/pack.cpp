@@ -22,7 +22,8 @@ using Bytes =
   return true;
 }
 
-/// The memory of `array` where its strides are these, else scratch.
+/// Returns the memory of `array` if it has these strides, otherwise scratch memory of the same
+/// size.
 template <MemorySpace Space>
 Bytes<Space> memory_with(const ArrayRef& array, const Extents& strides) {
   const auto bytes = static_cast<std::size_t>(array.bytes());

@@ -45,7 +45,7 @@ struct StreamingMove {
   void operator()(std::byte* to, const std::byte* from) const { stream_copy(to, from, run, ahead); }
 };
 
-/// Rows by columns of one item.
+/// Describes the 2-D copy of one item: rows by columns of runs.
 struct Plane {
   const std::byte* from;
   std::byte* to;
@@ -67,8 +67,9 @@ struct Plane {
   }
 };
 
-/// How many columns ahead runs are fetched, all of them for none: those that are some lines long,
-/// but end before the processor has seen a stream in them.
+/// Returns how many columns ahead runs are prefetched; `columns` means none. Runs of large copies
+/// are prefetched if they are some cache lines long, but end before the processor has recognised a
+/// stream in them.
 std::int64_t columns_ahead(const CopyLoop& copy, std::int64_t columns) {
   const bool is_fetched = copy.run >= least_prefetched_run && copy.run <= most_prefetched_run &&
                           copy.bytes() >= least_prefetched_bytes;
@@ -79,7 +80,7 @@ void prefetch(const std::byte* run, std::int64_t bytes) {
   for (std::int64_t line = 0; line < bytes; line += cache_line) __builtin_prefetch(run + line);
 }
 
-/// Columns first … last - 1 of a row, `each(run)`, those ahead being fetched.
+/// Calls each(run) for columns first … last - 1 of a row, and prefetches the runs ahead.
 template <class Each>
 void read_row(const Plane& plane, std::int64_t row, std::int64_t first, std::int64_t last,
               std::int64_t run_bytes, Each each) {
@@ -102,7 +103,8 @@ void copy_rows(const Plane& plane, Move move) {
   }
 }
 
-/// Runs that are too short to be streamed one by one, but follow one another in the destination.
+/// Copies runs that are too short for non-temporal stores one by one, but contiguous in the
+/// destination: gathers them in a buffer, which is then written with non-temporal stores.
 template <class Move>
 void stream_rows(const Plane& plane, Move move) {
   alignas(cache_line) std::byte buffer[gathered_bytes];
@@ -135,7 +137,7 @@ inline void transpose_block(const Plane& block, std::int64_t rows, std::int64_t 
            buffer + column * buffer_column + row * move.bytes());
 }
 
-/// Whole blocks apart: their loops have constant lengths and are unrolled.
+/// Transposes one block. Full blocks have loops of constant lengths, which are unrolled.
 template <class Move>
 void transpose_block(const Plane& block, std::int64_t edge, Move move) {
   if (block.rows == edge && block.columns == edge)
@@ -144,10 +146,11 @@ void transpose_block(const Plane& block, std::int64_t edge, Move move) {
     transpose_block(block, block.rows, block.columns, edge, move);
 }
 
-/// Tall and narrow tiles: along rows the source is read in few long streams.
+/// Transposes in tall and narrow tiles, so that the source is read along rows in few long streams.
 template <class Move>
 void transpose_rows(const Plane& plane, Move move) {
-  // A copy of the constant: by a reference to it, g++ 12 does not see that `edge` is constant, too.
+  // std::max takes a copy of the constant: with a reference to it, g++ 12 does not see that `edge`
+  // is constant, too.
   const auto edge = std::max(std::int64_t{least_block_edge}, cache_line / move.bytes());
   for (std::int64_t first = 0; first < plane.columns; first += 2 * edge) {
     const auto last = std::min(plane.columns, first + 2 * edge);
@@ -157,7 +160,8 @@ void transpose_rows(const Plane& plane, Move move) {
   }
 }
 
-/// How far ahead runs that are streamed are fetched: short ones as a whole before, see read_row().
+/// Returns how far ahead the source is prefetched for non-temporal stores, bytes. Short runs are
+/// prefetched as a whole before, see read_row(), and give 0.
 std::int64_t bytes_ahead(const Planes& planes) {
   constexpr std::int64_t page = 4096;
   if (planes.run <= most_prefetched_run) return 0;

@@ -10,41 +10,41 @@
 
 namespace tessera::detail {
 
-/// A copy on the host, as planes of rows and columns of runs. Along columns the destination is
-/// walked best.
+/// Describes a copy on the host as 2-D copies (planes): rows and columns of contiguous runs. In the
+/// destination, the stride between columns is the smallest.
 ///
-/// One item is some rows of one plane. A copy is transposing if the source is walked best along
-/// rows: then it goes in blocks of about a cache line squared, by way of a buffer, so that every
-/// cache line is read and written once.
+/// One item is some rows of one 2-D copy. A copy of short runs is transposing if in the source the
+/// stride between rows is smaller than that between columns. It then goes through a buffer in
+/// blocks of about a cache line squared, so that every cache line is read and written once.
 struct Planes {
   const std::byte* source = nullptr;
   std::byte* destination = nullptr;
   std::int64_t run = 0;
-  Loops rows;  ///< all loops but that over columns
+  Loops rows;  ///< all loops except the one over columns
   LoopArray source_strides{};
   LoopArray destination_strides{};
   std::int64_t columns = 1;
   std::int64_t source_column_stride = 0;
   std::int64_t destination_column_stride = 0;
-  std::int64_t columns_ahead = 0;  ///< at which runs are fetched
+  std::int64_t columns_ahead = 0;  ///< distance at which runs are prefetched; `columns`: none
   bool is_transposing = false;
   Stores stores = Stores::cached;
 };
 
 Planes make_planes(const CopyLoop& copy);
 
-/// Items first … last - 1, on the calling thread.
+/// Copies items first … last - 1 on the calling thread.
 void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last);
 
-/// A copy in host memory whose loops are found once, for arrays of the same shape and strides at
-/// any addresses.
+/// A PreparedCopy is a copy in host memory whose loops are found once, for arrays of the same shape
+/// and strides at any addresses.
 class PreparedCopy {
  public:
-  /// Expects at least one element.
+  /// Finds the loops of `job`. Expects at least one element.
   explicit PreparedCopy(const CopyJob& job)
       : planes_(make_planes(copy_loop(job))), bytes_(job.destination.bytes()) {}
 
-  /// On the calling thread; false, and nothing is done, where threads had better do it.
+  /// Copies on the calling thread. Returns false, without copying, if several threads should do it.
   bool run(const Execution& execution, const std::byte* source, std::byte* destination,
            Stores stores);
 

@@ -28,7 +28,8 @@ void check(ReduceOp op, ElementType type, std::size_t terms, std::int64_t diviso
   });
 }
 
-/// Groups of terms first, which are branches of the tree, then the tree over their results.
+/// Reduces groups of operands first, which are branches of the tree, then the results of the
+/// groups.
 void reduce_on_device(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
                       const ArrayRef& destination, std::int64_t divisor) {
   if (terms.size() <= device_terms)

@@ -21,8 +21,8 @@ void reduce_as(const Execution& execution, MemorySpace space,
     const HostReduce<T, Op> kernel(reduction);
     launch_on_host(execution, "tessera::detail::reduce", kernel.loops.items(), reduction->bytes(),
                    kernel);
-    // What other threads have streamed is ordered by the locked instructions of the kernel's
-    // barrier.
+    // The locked instructions of the kernel's barrier order the non-temporal stores of other
+    // threads.
     end_streaming();
   } else if constexpr (has_device && is_device_number<T>) {
     launch_on_device(execution, "tessera::detail::reduce", product(reduction->extents),

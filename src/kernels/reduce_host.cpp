@@ -14,7 +14,7 @@
 namespace tessera::detail {
 namespace {
 
-/// The dim of extent > 1 with the largest stride.
+/// Returns the dim of extent > 1 with the largest stride.
 std::size_t outermost_dim(const ArrayRef& array) {
   std::size_t result = 0;
   std::int64_t largest = -1;
@@ -27,8 +27,8 @@ std::size_t outermost_dim(const ArrayRef& array) {
   return result;
 }
 
-/// Slabs of the destination, for which the crosswise terms are turned into scratch that stays in
-/// cache.
+/// Reduces slab by slab of the destination: operands in another memory order are transposed into
+/// scratch memory that stays in cache.
 void reduce_by_slabs(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
                      const ArrayRef& destination, std::int64_t divisor, std::int64_t crosswise) {
   const auto outer = outermost_dim(destination);

@@ -8,7 +8,8 @@
 namespace tessera::detail {
 namespace {
 
-/// Product and bit ops give the same bits for signed and unsigned; a sum may be divided.
+/// Runs the kernel of `op`. Product and bit ops give the same bits for signed and unsigned integers
+/// and share the unsigned kernel; a sum may be divided, which depends on the sign.
 template <class T>
 void reduce_by(const Execution& execution, ReduceOp op, MemorySpace space,
                const std::shared_ptr<const Reduction>& reduction) {

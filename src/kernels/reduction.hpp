@@ -19,13 +19,13 @@
 
 namespace tessera::detail {
 
-/// One array of a reduction; strides in bytes.
+/// An Operand is one array of a reduction; its strides are in bytes.
 struct Operand {
   std::byte* data;
   LoopArray strides;
 };
 
-/// A reduction as loops common to all its arrays.
+/// Describes a reduction as loops that are common to all its arrays.
 struct Reduction {
   Extents extents;
   Operand destination;
@@ -39,27 +39,28 @@ struct Reduction {
   }
 };
 
-/// Expects at least one element.
+/// Makes the loops of a reduction. Expects at least one element.
 Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destination,
                          std::int64_t divisor);
 
-/// One kernel for all; on a device for at most device_terms terms.
+/// Runs one kernel for all operands; on a device these are at most `device_terms`.
 void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
                    const ArrayRef& destination, std::int64_t divisor,
                    Stores stores = Stores::cached);
-/// The same for loops that were found before. A host kernel may read them until finish_host().
+/// Takes loops that were made before. A host kernel may read them until finish_host().
 void run_reduction(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
                    const std::shared_ptr<const Reduction>& reduction);
 
-/// How many terms reduce_on_host() turns into scratch: those that lie crosswise to the destination
-/// (row-major to column-major), unless that is small.
+/// Returns how many operands reduce_on_host() transposes into scratch memory: those in another
+/// memory order than the destination (row-major to column-major), or 0 if the destination is
+/// smaller than `serial_bytes`.
 std::int64_t turned_terms(std::span<const ArrayRef> terms, const ArrayRef& destination);
 
-/// Any number of terms in host memory.
+/// Reduces any number of operands in host memory.
 void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
                     const ArrayRef& destination, std::int64_t divisor, Stores stores);
 
-/// What run_reduction calls, by kind.
+/// Runs the kernel of an element kind, for run_reduction().
 void reduce_integers(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
                      const std::shared_ptr<const Reduction>& reduction);
 void reduce_floating(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,

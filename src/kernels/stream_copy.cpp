@@ -24,7 +24,7 @@ void stream_lines(std::byte* to, const std::byte* from, std::int64_t lines, std:
   }
 }
 
-/// With half as many instructions: an eighth faster.
+/// Does what stream_lines() does with half as many instructions, an eighth faster.
 TESSERA_FOR_AVX2 void stream_lines_by_halves(std::byte* to, const std::byte* from,
                                              std::int64_t lines, std::int64_t ahead) {
   for (; lines > 0; --lines, to += cache_line, from += cache_line) {

@@ -7,15 +7,15 @@
 
 namespace tessera::detail {
 
-/// Copies bytes that do not overlap past the caches: whole cache lines are written to memory
-/// without being read first. On machines without such stores, memcpy. end_streaming() must follow
-/// before others may read.
+/// Copies bytes with non-temporal stores: whole cache lines are written to memory without being
+/// read first. Source and destination must not overlap. On machines without such stores it is
+/// memcpy. Call end_streaming() before other threads or ranks may read the result.
 ///
-/// `ahead`: what is read next lies so many bytes behind `from`, and is fetched meanwhile;
-/// processors fetch ahead by themselves only within a page. It need not exist.
+/// `ahead`: distance from what is copied to what is prefetched meanwhile, bytes; processors
+/// prefetch by themselves only within a page. The memory there need not exist.
 void stream_copy(std::byte* to, const std::byte* from, std::int64_t bytes, std::int64_t ahead);
 
-/// Orders what was streamed before what this thread writes later.
+/// Orders this thread's non-temporal stores before what it writes later.
 void end_streaming();
 
 }  // namespace tessera::detail

@@ -13,7 +13,7 @@
 
 namespace tessera::detail {
 
-/// Size of a cache line, bytes.
+/// Size that the kernels assume a cache line to have, bytes.
 ///
 /// It is a property of the processors on which the library was measured (x86-64), not tuned.
 /// Processors with lines of 128 or 256 bytes would write and fetch parts of lines with this value.
@@ -22,21 +22,23 @@ inline constexpr std::int64_t cache_line = 64;
 
 // Copies on the host.
 
-/// Size of one item of a copy, bytes: an item takes as many rows of a plane as fit, at least one.
+/// Size that one item of a copy should have, bytes: an item takes as many rows of a 2-D copy as
+/// fit, at least one.
 ///
 /// Larger items need fewer divisions to find their first element; smaller items share a copy evenly
 /// among threads. Not measured on its own; judgement. Shown by: no row. In perf_redistribute a row
-/// of a plane has 128 KiB and more; a row S0->S2 of a tensor with short inner dims would show it.
+/// of a 2-D copy has 128 KiB and more; a row S0->S2 of a tensor with short inner dims would show
+/// it.
 inline constexpr std::int64_t bytes_per_item = 16 * 1024;
 
 /// Number of tasks for each thread into which a large copy is divided.
 ///
-/// More tasks even out what threads take; each task costs a turn of the dynamic schedule. Not
+/// More tasks balance the work of threads; each task costs one step of the dynamic schedule. Not
 /// measured on its own; judgement. Shown by: perf_redistribute, row S0->S1/4096x4096 with several
-/// threads per rank; no recorded run has any.
+/// threads per rank; no recorded run has several.
 inline constexpr std::int64_t tasks_per_thread = 4;
 
-/// Number of rows of a tile of a transposing copy.
+/// Number of rows that a tile of a transposing copy has.
 ///
 /// A tall tile reads the source in few long streams. Each of its rows may lie in another page of
 /// the destination, and all of these pages are written again for the next column of blocks, so that
@@ -44,7 +46,7 @@ inline constexpr std::int64_t tasks_per_thread = 4;
 /// judgement. Shown by: no row; S0->S1/4096x4096 from LayoutLeft to LayoutRight would show it.
 inline constexpr std::int64_t tile_rows = 256;
 
-/// Least number of rows and columns of a block of a transposing copy, elements.
+/// Least number of rows and columns that a block of a transposing copy has, elements.
 ///
 /// A block has as many elements on an edge as fill a cache line, but at least this number, so that
 /// long elements are copied in blocks, too. It must be at most 8: the buffer of a block has
@@ -54,10 +56,10 @@ inline constexpr std::int64_t least_block_edge = 4;
 
 /// Least length of a contiguous run that is written by non-temporal stores on its own, bytes.
 ///
-/// The beginning and the end of a run are rarely whole cache lines and are written as usual; in a
-/// short run they are most of it. Not measured on its own; judgement. Shown by: perf_redistribute,
-/// row S0->S2/256x256x256 on 8 ranks (runs of 256 bytes) and 16 ranks (128 bytes); on 2 ranks runs
-/// have 1 KiB.
+/// The beginning and the end of a run are rarely whole cache lines and are written as usual; they
+/// are most of a short run. Not measured on its own; judgement. Shown by: perf_redistribute, row
+/// S0->S2/256x256x256 on 8 ranks (runs of 256 bytes) and 16 ranks (128 bytes); on 2 ranks runs have
+/// 1 KiB.
 inline constexpr std::int64_t least_streaming_run = 4 * cache_line;
 
 /// Size of the buffer in which shorter runs are gathered before non-temporal stores, bytes.
@@ -78,9 +80,9 @@ inline constexpr std::int64_t least_prefetched_run = 2 * cache_line;
 ///
 /// The processor recognises longer runs itself, and further prefetches cost time. Measured twice on
 /// machine A: when runs of 4 KiB were no longer prefetched, S0->S1 on 4 and 8 ranks took a tenth
-/// less; when those of 2 KiB were not either, S0->S1 512² with all ranks remote took a tenth less.
-/// Shown by: perf_redistribute, rows S0->S1/512x512 with all ranks remote (runs of 2 KiB),
-/// S0->S1/4096x4096 on 8 ranks (4 KiB) and S0->S2/256x256x256 (1 KiB, prefetched).
+/// less; when runs of 2 KiB were no longer prefetched either, S0->S1 512² with all ranks remote
+/// took a tenth less. Shown by: perf_redistribute, rows S0->S1/512x512 with all ranks remote (runs
+/// of 2 KiB), S0->S1/4096x4096 on 8 ranks (4 KiB) and S0->S2/256x256x256 (1 KiB, prefetched).
 inline constexpr std::int64_t most_prefetched_run = 1024;
 
 /// Least size of a copy whose runs are prefetched, bytes.
@@ -93,7 +95,7 @@ inline constexpr std::int64_t least_prefetched_bytes = 64 * 1024;
 
 /// Distance at which runs of the source are prefetched, bytes.
 ///
-/// It must cover the latency of memory; what is fetched too early leaves the first-level cache
+/// It must cover the latency of memory; data that is fetched too early leaves the first-level cache
 /// before it is read. Not measured on its own; judgement. Shown by: perf_redistribute, rows
 /// S0->S2/256x256x256 and S1->S2/256x256x256 (runs of 1 KiB).
 inline constexpr std::int64_t prefetch_distance = 4096;
@@ -101,24 +103,25 @@ inline constexpr std::int64_t prefetch_distance = 4096;
 /// Distance at which the source is prefetched within a run longer than a page, bytes.
 ///
 /// It serves copies with non-temporal stores. Processors prefetch within a page only, so that each
-/// new page would begin with a miss. It was measured with other changes on machine B: all ranks
-/// remote, 512² went from 1.14 to 1.42 of the best hand-written variant to 0.82 to 1.25. Shown by:
-/// perf_redistribute, all ranks remote, rows S0->S1/1024x2048 and S0->R/1024x2048.
+/// new page would begin with a miss. It was measured with other changes on machine B, all ranks
+/// remote: the time of 512², in units of the best hand-written variant, went from the range 1.14 to
+/// 1.42 to the range 0.82 to 1.25. Shown by: perf_redistribute, all ranks remote, rows
+/// S0->S1/1024x2048 and S0->R/1024x2048.
 inline constexpr std::int64_t within_run = 1024;
 
 // Copies on a device.
 
 /// Number of copies that one kernel on a device makes.
 ///
-/// More copies need fewer launches; the arguments of the kernel grow by 400 bytes for each, and
-/// CUDA's fastest way to hand them over ends at 4 KiB. Each thread searches its copy among them. Not
-/// measured on its own; judgement. Shown by: perf_device, row S0->S1 on 8 and more ranks; it ran on
-/// 2 ranks, each of which has one copy per kernel.
+/// More copies need fewer launches; each copy adds 400 bytes to the arguments of the kernel, and
+/// CUDA's fastest way to pass arguments ends at 4 KiB. Each thread searches for its copy among
+/// them. Not measured on its own; judgement. Shown by: perf_device, row S0->S1 on 8 and more ranks;
+/// it ran on 2 ranks, each of which has one copy per kernel.
 inline constexpr int copies_per_kernel = 8;
 
 // Reductions on the host.
 
-/// Size of one tile of the deepest reduction tree, bytes.
+/// Size that one tile has in the deepest reduction tree, bytes.
 ///
 /// The partial results of a tree, one tile for each level, shall stay in the first-level cache: at
 /// most 33 tiles of 1 KiB. Longer tiles need fewer steps through the tree and longer vector loops.
@@ -128,19 +131,20 @@ inline constexpr std::int64_t reduce_tile_bytes = 1024;
 
 /// Largest number of tiles that are joined to one where a tree has few levels.
 ///
-/// Up to 4 KiB then take one step through the tree. Before, all tiles had 1 KiB. Not measured on
-/// its own; judgement. Shown by: perf_redistribute, rows P->S0/128x256 and P->S0/4096x4096 on 2
-/// ranks, which use 4.
+/// Up to 4 KiB of each operand then take one step through the tree. Before, all tiles had 1 KiB.
+/// Not measured on its own; judgement. Shown by: perf_redistribute, rows P->S0/128x256 and
+/// P->S0/4096x4096 on 2 ranks, which use 4.
 inline constexpr std::int64_t most_reduce_tile_units = 4;
 
-/// Memory into which operands in another memory order than the result are transposed, bytes.
+/// Size of the scratch memory into which operands in another memory order than the result are
+/// transposed, bytes.
 ///
-/// A reduction goes slab by slab, so that what was transposed is read from the second-level cache.
-/// A larger value makes fewer and thicker slabs. Not measured on its own; judgement. Shown by: no
-/// row; P->S0/4096x4096 from LayoutLeft to LayoutRight would show it.
+/// A reduction goes slab by slab, so that the transposed operands are read from the second-level
+/// cache. A larger value makes fewer and thicker slabs. Not measured on its own; judgement. Shown
+/// by: no row; P->S0/4096x4096 from LayoutLeft to LayoutRight would show it.
 inline constexpr std::int64_t scratch_bytes = 1024 * 1024;
 
-/// Least thickness of a slab along the outermost dim of the result, elements.
+/// Least thickness that a slab has along the outermost dim of the result, elements.
 ///
 /// The operands are contiguous along that dim, so that a thin slab reads parts of their cache lines
 /// only: 16 doubles are two lines. The transposed operands may then exceed `scratch_bytes`. Not
@@ -154,9 +158,9 @@ inline constexpr std::int64_t least_thickness = 16;
 ///
 /// More operands need fewer kernels and less scratch; each thread keeps all of their values in
 /// registers. Measured on an H200: with 8 operands the kernel reads and writes as fast as a bare
-/// copy, so that fewer would gain nothing; with 2 operands at 0.6 times that. Two elements per thread
-/// instead of one gained only 6 to 8 % there. Shown by: perf_device, rows reduce/2, reduce/4 and
-/// reduce/8.
+/// copy, so that fewer would gain nothing; with 2 operands it runs at 0.6 times that speed. Two
+/// elements per thread instead of one gained only 6 to 8 % there. Shown by: perf_device, rows
+/// reduce/2, reduce/4 and reduce/8.
 inline constexpr int device_terms = 8;
 
 // Elementwise kernels.

@@ -58,7 +58,7 @@ DTensorSpec local_spec(const DeviceMesh& mesh, const Output& output,
   return DTensorSpec(mesh.layout(), placement.placements(), output.local_shape, {}, "local_map");
 }
 
-/// Specs of the outputs whose sizes all ranks must tell one another, in their order.
+/// Returns the specs of the outputs whose sizes the ranks must tell one another, in their order.
 std::vector<DTensorSpec> inferred_specs(const DeviceMesh& mesh,
                                         const std::vector<Output>& outputs) {
   std::vector<Placements> placements;

@@ -27,7 +27,7 @@ struct DeviceMesh::State {
   std::map<std::vector<int>, DeviceMesh> subs;
   std::map<std::pair<std::vector<int>, std::string>, DeviceMesh> flats;
   std::map<std::type_index, std::shared_ptr<void>> attachments;
-  std::optional<Extents> ranks_per_node;  ///< once it was asked for
+  std::optional<Extents> ranks_per_node;  ///< empty until it is first asked for
   std::shared_ptr<DeviceMesh> on_node;
 };
 
@@ -52,7 +52,7 @@ const DeviceMesh::State& DeviceMesh::state() const {
   return *state_;
 }
 
-/// The calls that all ranks of a communicator make together.
+/// Returns the log of the calls that all ranks of a communicator make together.
 static detail::OperationLog& common_calls(const Communicator& communicator) {
   auto& state = communicator.state();
   constexpr std::uint64_t key = 1;
@@ -60,8 +60,8 @@ static detail::OperationLog& common_calls(const Communicator& communicator) {
                             fmt::format("of all {} ranks of the communicator", state.size));
 }
 
-/// A mesh that all ranks of the communicator make together, alike unless `arguments_differ`: each
-/// may list the ranks of a group of its own.
+/// Makes a mesh in one call of all ranks of the communicator. They pass equal arguments unless
+/// `arguments_differ`: then each rank may list the ranks of a mesh of its own.
 template <class MakeLayout>
 DeviceMesh DeviceMesh::make(const Communicator& communicator, FunctionName function,
                             bool arguments_differ, const MakeLayout& make_layout) {

@@ -7,7 +7,7 @@
 
 namespace tessera::detail {
 
-/// Text of an MPI error code.
+/// Returns the text of an MPI error code.
 std::string mpi_error_text(int code);
 
 /// Throws MpiError "<what>: <text of the code>" unless `code` is MPI_SUCCESS. `what` names the MPI

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// For all folders: seconds of one clock.
+// For all folders: clocks.
 #pragma once
 
 #include <chrono>
@@ -8,13 +8,15 @@
 
 namespace tessera::detail {
 
-/// Seconds of a clock that only runs forwards; usable outside MPI's lifetime, unlike MPI_Wtime.
+/// Returns the seconds of a clock that never runs backwards. Unlike MPI_Wtime, it is usable outside
+/// MPI's lifetime.
 inline double seconds() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
 }
 
-/// Seconds since 1970, to some milliseconds, for little more than a read of memory.
+/// Returns the seconds since 1970, exact to some milliseconds, at little more than the cost of a
+/// memory read.
 inline double coarse_time() {
   timespec now{};
 #if defined(CLOCK_REALTIME_COARSE)

@@ -7,8 +7,8 @@
 
 namespace tessera::detail {
 
-/// Largest message that MPI takes: no limit where MPI has large counts (MPI_Isend_c, MPI_Irecv_c),
-/// else 1 GiB. The same on all ranks.
+/// Returns the largest message that MPI takes, bytes: no limit if MPI has large counts
+/// (MPI_Isend_c, MPI_Irecv_c), otherwise 1 GiB. It is the same on all ranks.
 std::int64_t default_message_limit();
 
 }  // namespace tessera::detail

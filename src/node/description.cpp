@@ -12,7 +12,7 @@
 
 namespace tessera::detail {
 
-/// Of several lines the first.
+/// Returns the first line of the library's version text.
 std::string mpi_library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
@@ -59,7 +59,7 @@ const char* way_of_device_memory(Staging staging) {
   }
 }
 
-/// Of device memory, where ranks share a node; "" where it goes through the window.
+/// Returns the line about device memory between ranks of a node; "" if it goes through host memory.
 std::string way_on_node(const CommunicatorState& state) {
   constexpr auto line = "  device memory on a node: {}\n";
   if (state.device_path == DevicePath::mpi) return fmt::format(line, "in messages");

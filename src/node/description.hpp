@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// For tensor: a communicator in words.
+// For tensor: the description of a communicator.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@
 
 namespace tessera::detail {
 
-/// The name and version of MPI, in one line. Local. Errors: MpiError.
+/// Returns the name and version of MPI, in one line. Local. Errors: MpiError.
 std::string mpi_library();
 
-/// MPI, nodes, windows, staging and agreement, in lines that begin with two spaces. Local.
+/// Describes MPI, nodes, windows, staging and agreement, in lines that begin with two spaces.
+/// Local.
 std::string description(const Communicator& communicator);
 
 }  // namespace tessera::detail

@@ -10,41 +10,42 @@
 
 namespace tessera {
 
-/// Which ranks of a communicator share a node: node[rank] counts nodes from 0 in order of their
-/// first rank.
+/// A NodeMap says which ranks of a communicator share a node: node[rank] is the number of its node.
+/// Nodes are numbered from 0 in order of their first rank.
 struct NodeMap {
   std::vector<int> node;
 
-  /// Number of nodes.
+  /// Returns the number of nodes.
   int nodes() const;
-  /// Ranks on the node of `rank`, ascending.
+  /// Returns the ranks on the node of `rank`, ascending.
   std::vector<int> peers(int rank) const;
-  /// Position of `rank` among them.
+  /// Returns the position of `rank` among its peers().
   int position(int rank) const;
 };
 
 namespace detail {
 
-/// Numbers nodes from 0 in order of their first rank; ranks with one label are on one node.
+/// Makes a map in which ranks with equal labels share a node. Nodes are numbered from 0 in order of
+/// their first rank.
 NodeMap node_map_of(std::span<const int> labels);
 
-/// The node map that a value of TESSERA_NODES asks for. `world_ranks`: for each rank, its rank in
-/// MPI_COMM_WORLD.
+/// Returns the node map that `text`, a value of TESSERA_NODES, asks for. `world_ranks` holds for
+/// each rank its rank in MPI_COMM_WORLD.
 ///
-/// Errors: InvalidArgument if `text` is malformed or has less than `world_size` entries.
+/// Errors: InvalidArgument if `text` is malformed or has fewer than `world_size` entries.
 NodeMap parse_node_map(std::string_view text, std::span<const int> world_ranks, int world_size);
 
-/// What ranks found out about the hardware that they share.
+/// SharedHardware is what the ranks have detected about the hardware that they share.
 struct SharedHardware {
-  NodeMap node_map;  ///< ranks that can open the same POSIX shared memory
-  int ranks = 1;     ///< on the caller's machine
-  int cores = 1;     ///< that one or another of them may use
+  NodeMap node_map;  ///< a node is the ranks that can open the same POSIX shared memory
+  int ranks = 1;     ///< number of ranks of the group on the caller's machine
+  int cores = 1;     ///< number of cores that at least one of these ranks may use
 };
 
-/// Collective over the group. Leaves nothing in shared memory.
+/// Detects which ranks share hardware. Collective over the group. Leaves nothing in shared memory.
 SharedHardware probe_shared_hardware(const Group& group);
 
-/// Fills in the node map and whether the node is oversubscribed. Collective over the duplicate.
+/// Sets the node map and whether the node is oversubscribed. Collective over the duplicate.
 void learn_nodes(const Communicator& communicator);
 
 }  // namespace detail

@@ -20,7 +20,7 @@
 namespace tessera::detail {
 namespace {
 
-/// What a rank tells the others; travels as bytes.
+/// An Identity is what a rank tells the other ranks about itself; it travels as bytes.
 struct Identity {
   std::array<char, 64> boot_id{};
   std::array<char, 48> segment{};  ///< name of a shared-memory segment that holds the nonce; empty
@@ -47,7 +47,7 @@ std::string boot_id() {
   return host.data();
 }
 
-/// Shared memory that holds `content`; without a name if there is none.
+/// Returns shared memory that holds `content`; without a name if it could not be made.
 SharedMemory segment_with(std::uint64_t content) {
   auto segment = SharedMemory::make(sizeof content);
   if (segment.data() == nullptr || !segment.reserve(0, sizeof content)) return {};
@@ -62,7 +62,8 @@ bool shares_memory(const Identity& other) {
          std::memcmp(segment.data(), &other.nonce, sizeof other.nonce) == 0;
 }
 
-/// Those of all threads of this process: OpenMP may have pinned each to one.
+/// Returns the CPUs of all threads of this process, because OpenMP may have pinned each thread to
+/// one.
 cpu_set_t usable_cpus() {
   cpu_set_t result{};
   cpu_set_t own{};
@@ -86,7 +87,7 @@ Identity identify(std::uint64_t nonce, const SharedMemory& segment) {
   return result;
 }
 
-/// The lowest rank that the caller shares memory with.
+/// Returns the lowest rank that the caller shares memory with; its own if there is no lower one.
 int node_leader(const std::vector<Identity>& all, int mine) {
   for (int rank = 0; rank < mine; ++rank) {
     const auto& other = all[static_cast<std::size_t>(rank)];
@@ -101,8 +102,8 @@ struct RanksAndCores {
   int cores = 0;
 };
 
-/// The ranks on the caller's machine, and the cores that one or another of them may use: a launcher
-/// may pin each to its own.
+/// Counts the ranks on the caller's machine, and the cores that at least one of them may use,
+/// because a launcher may pin each rank to its own.
 RanksAndCores count_ranks_and_cores(const std::vector<Identity>& all, const Identity& mine) {
   RanksAndCores result;
   cpu_set_t cpus{};
@@ -124,7 +125,8 @@ SharedHardware probe_shared_hardware(const Group& group) {
   const auto mine = identify(nonce, segment);
   const auto all = all_gather_value(group, mine, TraceKind::metadata, setup_operation);
   const int leader = node_leader(all, group.position);
-  // The segment may go once all have answered: this all_gather is also the barrier.
+  // The segment may be freed once all ranks have looked for it: this all_gather is also the
+  // barrier.
   const auto leaders = all_gather_value(group, leader, TraceKind::metadata, setup_operation);
   const auto [ranks, cores] = count_ranks_and_cores(all, mine);
   return {node_map_of(leaders), ranks, cores};

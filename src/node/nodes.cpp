@@ -26,7 +26,7 @@ Communicator communicator_on_nodes(MPI_Comm user) {
   try {
     attach_nodes(communicator);
   } catch (...) {
-    // The next call makes a new duplicate: messages of this one must not meet it.
+    // The next call makes a new duplicate, so that it meets no messages of this one.
     detach(user);
     throw;
   }

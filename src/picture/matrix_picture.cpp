@@ -86,7 +86,7 @@ class MatrixPicture {
     svg_.text(rect.x + side_ / 2, rect.y + side_ / 2 + size / 3, text, {size, Anchor::middle, ink});
   }
 
-  /// Names and totals of one rank or block.
+  /// Draws the names and totals of one rank or block along the edges.
   void draw_edges(std::size_t i, double length) {
     const double middle = side_ * (static_cast<double>(i) + 0.5);
     const auto every = static_cast<std::size_t>(edge_size / side_) + 1;

@@ -10,8 +10,9 @@
 
 namespace tessera::detail {
 
-/// Draws a matrix of bytes, totals at its right and lower edge, upwards no wider than `area`;
-/// returns the place taken. `names`: of the blocks.
+/// Draws a matrix of bytes, with totals at its right and lower edges, from the upper left corner of
+/// `area`; returns the rectangle taken. Entries shrink to 8 pixels so that the matrix fits the
+/// width of `area`. `names` are those of the blocks.
 Rect draw_matrix(Svg& svg, const PhaseTraffic& traffic, const RankBlocks& blocks,
                  const std::vector<std::string>& names, const Rect& area);
 

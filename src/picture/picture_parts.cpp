@@ -12,7 +12,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// Size of all parts at that scale.
+/// Returns the size of all parts together at `scale`; each part has at least the size `least`.
 double total_at(double scale, const std::vector<ShownPart>& parts, double least) {
   double total = 0;
   for (const auto& part : parts)
@@ -20,7 +20,7 @@ double total_at(double scale, const std::vector<ShownPart>& parts, double least)
   return total;
 }
 
-/// The largest scale at which the parts take no more than `total`.
+/// Returns the largest scale at which the parts take no more than `total`.
 double largest_scale(const std::vector<ShownPart>& parts, double least, double total) {
   double low = 0;
   double high = total;

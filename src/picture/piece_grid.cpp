@@ -22,7 +22,7 @@ std::vector<ShownPart> parts_with_elements(const DimSplit& split) {
   return result;
 }
 
-/// Part of a tensor dim that a coordinate of the mesh holds.
+/// Returns the part of a tensor dim that a mesh coordinate holds.
 int part_of(const DimSplit& split, const std::vector<int>& coordinate) {
   int part = 0;
   for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
@@ -53,7 +53,7 @@ void move_to(std::vector<int>& coordinate, const MeshLayout& layout,
   }
 }
 
-/// "P(sum)", each op once.
+/// Lists the Partial placements, each op once: " P(sum)", with a space before each.
 std::string partials_text(const Placements& placements) {
   std::string text;
   for (const auto& placement : placements) {

@@ -11,71 +11,79 @@
 
 namespace tessera::detail {
 
-/// A part of a tensor dim in a picture, or what is left out between two parts.
+/// A ShownPart is a part of a tensor dim in a picture, or the gap between two parts where other
+/// parts are left out.
 struct ShownPart {
-  int part = 0;  ///< in split order; -1: parts left out
+  int part = 0;  ///< position in split order; -1: a gap
   Interval interval;
 };
 
-/// 0 … count−1 where `most` numbers suffice; else the first and the last of them with -1 between.
+/// Returns 0 … count−1 if these are at most `most` numbers; otherwise the first and the last of
+/// them with -1 between, `most` numbers in all.
 std::vector<int> shown_indices(std::size_t count, int most);
 
-/// "3-7"; "3" for one index.
+/// Formats an interval of indices: "3-7"; "3" for one index.
 std::string range_text(Interval interval);
 
-/// "0-3, 6, 8-9" for ascending numbers; the first runs and how many there are where they are many.
+/// Formats ascending numbers as runs: "0-3, 6, 8-9". If there are more than 8 runs, it gives the
+/// first and the last ones, and how many numbers there are.
 std::string ranges_text(const std::vector<int>& ascending);
 
-/// Sizes in a picture: proportional to the extents, none below `least`, `total` in all where there
-/// is room for that; what is left out takes `gap`.
+/// Returns the sizes of parts in a picture: proportional to their extents, none below `least`,
+/// `total` in all if there is room for that. A gap takes `gap`.
 std::vector<double> sizes_to_scale(const std::vector<ShownPart>& parts, double least, double gap,
                                    double total);
 
-/// A rank whose View is not the piece that its spec says.
+/// Describes a rank whose View does not have the shape of the piece that its spec gives it.
 struct WrongPiece {
   int mesh_rank;
   Extents expected;
   Extents given;
 };
 
-/// How ranks are numbered in a picture.
+/// Selects how ranks are numbered in a picture: in the mesh or in the communicator.
 enum class RankNumbers { mesh, communicator };
 
-/// The pieces of a spec as a grid of cells, one for each piece with elements; who holds it is told
-/// in few numbers, however many ranks do. A cell is named by its part of each tensor dim.
+/// Represents the pieces of a spec as a grid of cells, one for each piece with elements. A few
+/// numbers name the ranks that hold a cell, however many they are. A cell is named by its part of
+/// each tensor dim.
 class PieceGrid {
  public:
   using Cell = std::vector<int>;
 
-  /// `wrong` ascending by rank.
+  /// Expects `wrong` to be ascending by rank.
   explicit PieceGrid(const DTensorSpec& spec, std::vector<WrongPiece> wrong = {},
                      RankNumbers numbers = RankNumbers::mesh);
 
   const DTensorSpec& spec() const { return spec_; }
   bool has_elements() const;
-  /// Tensor dim along rows and columns, -1 where there is none: the last two.
+  /// Returns the tensor dim along rows (the last but one) or columns (the last); -1 if there is
+  /// none.
   int row_dim() const { return spec_.tensor_dims() - 2 < 0 ? -1 : spec_.tensor_dims() - 2; }
   int column_dim() const { return spec_.tensor_dims() - 1; }
 
-  /// Parts with elements, at most `most` of them; that of the whole for dim -1.
+  /// Returns the parts with elements, at most `most` entries, see shown_indices(). For dim -1 it is
+  /// one part that stands for the whole.
   std::vector<ShownPart> parts(int tensor_dim, int most) const;
   std::size_t count(int tensor_dim) const;
 
-  /// The ranks that hold a cell: "3"; "0=4" for replicas; "0+4 P(sum)" for terms; "0=2 +1=3 P(sum)"
-  /// for replicated terms; "0=1=…=7" for many. "!" marks wrong ones.
+  /// Names the ranks that hold a cell: "3"; "0=4" for replicas; "0+4 P(sum)" for contributions;
+  /// "0=2 +1=3 P(sum)" for replicated contributions; "0=1=…=7" for many. "!" marks ranks with a
+  /// wrong View.
   std::string holders(const Cell& cell) const;
-  /// The first of them in the mesh.
+  /// Returns the number of the first rank in the mesh that holds a cell.
   int first_rank(const Cell& cell) const;
   Extents shape(const Cell& cell) const;
 
-  /// More than one rank has the same, or terms of the same.
+  /// Returns whether some ranks hold replicas of each other; has_terms(), whether pieces are
+  /// contributions.
   bool has_replicas() const;
   bool has_terms() const { return spec_.placements().has_partial(); }
 
   const std::vector<WrongPiece>& wrong() const { return wrong_; }
-  /// "ranks 6-7 hold nothing"; "" where each rank holds something.
+  /// Lists the ranks without elements: "ranks 6-7 hold nothing"; "" if each rank holds some.
   std::string empty_ranks() const;
-  /// "not shown: 96 of 100 parts of dim 0", for parts left out at `most`; "" where there are none.
+  /// Says what parts() leaves out: "not shown: 96 of 100 parts of dim 0"; "" if nothing.
   std::string parts_left_out(int tensor_dim, int most) const;
 
  private:
@@ -86,15 +94,15 @@ class PieceGrid {
   std::string with_hidden_marks(const std::string& text, const Cell& cell) const;
 
   DTensorSpec spec_;
-  std::vector<std::vector<ShownPart>> parts_;  // by tensor dim
-  std::vector<int> replicated_;                // mesh dims
+  std::vector<std::vector<ShownPart>> parts_;  // one entry per tensor dim
+  std::vector<int> replicated_;                // mesh dims with Replicate
   std::vector<int> partial_;
   std::vector<WrongPiece> wrong_;
   RankNumbers numbers_;
-  std::map<Cell, int> wrong_in_;  // how many hold that cell
+  std::map<Cell, int> wrong_in_;  // number of wrong pieces in a cell
 };
 
-/// The cells of one picture: all those with the same leading parts.
+/// A Slice is the cells of one picture: all cells with the same leading parts.
 struct Slice {
   PieceGrid::Cell leading;  ///< parts of all tensor dims but the last two
   std::string heading;      ///< "[0-3, :, :]"; "" for tensors of up to 2 dims
@@ -105,14 +113,16 @@ struct Slices {
   std::int64_t left_out = 0;
 };
 
-/// The one at `index` (along the leading dims); where that is empty the first `most`.
+/// Returns the slice at `index` (along the leading dims); if `index` is empty, the first `most`
+/// slices.
 ///
-/// Errors: InvalidArgument, naming `function`, for another number of indices than leading dims or
-/// one out of range.
+/// Errors: InvalidArgument, naming `function`, if there are not as many indices as leading dims, or
+/// if one is out of range.
 Slices slices(const PieceGrid& grid, const std::vector<std::int64_t>& index, int most,
               const char* function);
 
-/// The cell of a slice at these parts of the last two tensor dims, as far as there are any.
+/// Returns the cell of a slice at these parts of the last two tensor dims, as far as the tensor has
+/// them.
 PieceGrid::Cell cell_at(const PieceGrid& grid, const Slice& slice, int row, int column);
 
 }  // namespace tessera::detail

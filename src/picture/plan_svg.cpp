@@ -21,7 +21,7 @@ using detail::RankBlocks;
 using detail::TextStyle;
 
 constexpr double margin = 20;
-constexpr double space = 44;  // for the arrow
+constexpr double space = 44;  // room for the arrow
 constexpr const char* grey = "#555555";
 
 std::string cost_text(const RedistributePlan& plan) {
@@ -109,7 +109,8 @@ class PlanPicture {
                                           "plan_svg");
   }
 
-  /// Ranks of the mesh; of the communicator for two meshes.
+  /// Returns the names of the blocks: mesh ranks, or ranks of the communicator if there are two
+  /// meshes.
   std::vector<std::string> block_names() const {
     std::vector<std::string> names;
     for (int block = 0; block < blocks_.count; ++block) {

@@ -11,20 +11,21 @@
 
 namespace tessera::detail {
 
-/// Draws lines of text from (x, y) downwards, as wide as `width`; returns their height.
+/// Draws text from (x, y) downwards, in lines about as wide as `width`; returns their height.
 double draw_paragraph(Svg& svg, std::string_view text, double x, double y, double width,
                       const TextStyle& style);
 
-/// Draws one slice, its ranges along the edges, into the width of `area`; returns the height taken.
+/// Draws one slice, with ranges of indices along the edges, into the width of `area`; returns the
+/// height taken.
 double draw_slice(Svg& svg, const PieceGrid& grid, const Slice& slice, const Rect& area);
 
-/// What draw_slice leaves out, in words; "" for nothing.
+/// Says what draw_slice() leaves out, along rows and along columns; "" if nothing.
 std::vector<std::string> parts_left_out(const PieceGrid& grid);
 
 /// Draws who holds what, without a title, into the width of `area` from its upper edge downwards;
 /// returns the height taken.
 ///
-/// Errors: InvalidArgument for a slice, naming `function`.
+/// Errors: InvalidArgument, naming `function`, if `slice` is no index along the leading dims.
 double draw_sharding(Svg& svg, const PieceGrid& grid, const Rect& area,
                      const std::vector<std::int64_t>& slice, const char* function);
 

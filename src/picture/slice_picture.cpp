@@ -12,10 +12,11 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr double edge_text_size = 11;  // of the text along edges
-constexpr double left_out_width = 22;  // what is left out
+constexpr double edge_text_size = 11;  // size of the text along edges
+constexpr double left_out_width = 22;  // width of a gap where parts are left out
 
-/// No more than can be seen, nor than the file should have.
+/// Returns how many parts of a dim are drawn: no more than can be seen, and no more cells than the
+/// file should have.
 int most_parts(std::size_t along_the_other_dim) {
   const auto others = std::min(along_the_other_dim, parts_always_shown);
   return static_cast<int>(std::min(most_parts_seen, most_cells / others));
@@ -27,7 +28,7 @@ struct Axis {
   std::vector<double> sizes = {};
 };
 
-/// One slice: a rectangle per piece, ranges along the edges.
+/// Draws one slice: a rectangle for each piece, and ranges of indices along the edges.
 class SliceDrawing {
  public:
   SliceDrawing(Svg& svg, const PieceGrid& grid, const Slice& slice, const Rect& area)
@@ -45,7 +46,7 @@ class SliceDrawing {
                                     left_out_width, cells_.width);
   }
 
-  /// Returns the height taken.
+  /// Draws the slice and returns the height taken.
   double draw() {
     if (!slice_.heading.empty())
       svg_.text(cells_.x, cells_.y - margin_above() + edge_text_size + 1, slice_.heading,
@@ -65,7 +66,7 @@ class SliceDrawing {
   }
 
  private:
-  /// Room for a number, as far as there is.
+  /// Returns the least size of a part: room for a number, or less if `room` is short.
   static double least_size(const Axis& axis, double room) {
     constexpr double most = 18;
     return std::min(most, room / (2.0 * static_cast<double>(axis.parts.size())));
@@ -85,7 +86,8 @@ class SliceDrawing {
     return edge_text_size + 8 + widest + 6;
   }
 
-  /// Rows and columns at one scale where that is not too flat nor too high.
+  /// Returns the rectangle of all cells. Rows and columns have one scale, unless that makes the
+  /// rectangle too flat or too high.
   Rect cells_area(const Rect& area) const {
     constexpr double one_line = 64;
     const double highest = std::clamp(24.0 * static_cast<double>(rows_.parts.size()), 440.0, 900.0);
@@ -117,7 +119,7 @@ class SliceDrawing {
     draw_label(rect, holders, shape);
   }
 
-  /// The ranks as large as there is room for, and the shape where there is still some.
+  /// Writes the ranks as large as there is room for, and the shape if there is room left.
   void draw_label(const Rect& rect, const std::string& holders, const std::string& shape) {
     constexpr double line = 1.25;
     constexpr double shape_size = 10;
@@ -146,7 +148,7 @@ class SliceDrawing {
     }
   }
 
-  /// Light ground for a text upon a hatch.
+  /// Draws a light ground for text on a hatch.
   void draw_plate(const Rect& block, double width) {
     if (!grid_.has_replicas() && !grid_.has_terms()) return;
     svg_.plate({block.x + (block.width - width) / 2 - 2, block.y - 1, width + 4, block.height + 2});

@@ -27,7 +27,8 @@ constexpr std::array<Colour, 8> palette{{{86, 180, 233},
                                          {204, 121, 167},
                                          {153, 153, 153}}};
 
-/// Patterns and fonts. Ids are the library's own, so that documents may stand in one page.
+/// Defines the patterns of the hatches. Their ids begin with the library's name, so that several
+/// documents may stand in one page.
 constexpr const char* definitions = R"svg(<defs>
 <pattern id="tessera-replicas" width="11" height="11" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
 <rect width="1.5" height="11" fill="#000000" fill-opacity="0.3"/></pattern>

@@ -7,14 +7,14 @@
 
 namespace tessera::detail {
 
-/// The text with &, <, >, quotes and control characters made harmless in XML.
+/// Returns the text with &, <, >, quotes and control characters made harmless in XML.
 std::string escaped_xml(std::string_view text);
 
-/// A colour as SVG knows it, by number: eight that the colour-blind can tell apart (Okabe and Ito),
-/// then lighter ones of the same.
+/// Returns a colour in SVG's notation, by number: eight that the colour-blind can tell apart (Okabe
+/// and Ito), then lighter tints of them.
 std::string colour_of(int number);
 
-/// From white (0) to dark blue (1).
+/// Returns a shade between white (0) and dark blue (1).
 std::string shade_of(double fraction);
 
 struct Rect {
@@ -31,10 +31,10 @@ struct TextStyle {
   Anchor anchor = Anchor::middle;
   const char* fill = "#222222";
   bool is_bold = false;
-  bool is_upward = false;  ///< turned by a quarter, to the left
+  bool is_upward = false;  ///< rotated by 90 degrees, so that the text runs upwards
 };
 
-/// About how wide a text is, in units of its size's.
+/// Estimates the width of a text, in the unit of `size`.
 double text_width(std::string_view text, double size);
 
 enum class Hatch { replicas, terms };
@@ -42,16 +42,16 @@ enum class Hatch { replicas, terms };
 /// Collects the elements of an SVG document. Texts are escaped.
 class Svg {
  public:
-  /// `tooltip`, where not empty, is shown by viewers that know the mouse.
+  /// Adds a rectangle. If `tooltip` is not empty, viewers show it under the mouse.
   void rect(const Rect& rect, std::string_view fill, std::string_view stroke = "none",
             std::string_view tooltip = {});
   void hatch(const Rect& rect, Hatch hatch);
-  /// Light ground for a text upon a hatch.
+  /// Adds a light ground for text on a hatch.
   void plate(const Rect& rect);
-  /// Centred upon the baseline at (x, y), or from or up to it.
+  /// Adds text whose middle, start or end, see `style`, is at (x, y) on the baseline.
   void text(double x, double y, std::string_view text, const TextStyle& style = {});
   void arrow(double from_x, double to_x, double y);
-  /// The whole document.
+  /// Returns the complete document.
   std::string document(double width, double height, std::string_view title) const;
 
  private:

@@ -10,18 +10,18 @@
 
 namespace tessera::detail {
 
-inline constexpr int least_width = 40;  ///< of the text, in characters
-inline constexpr int most_rows = 12;    ///< of a picture; of columns, what fits the width
+inline constexpr int least_width = 40;  ///< least width of the text, characters
+inline constexpr int most_rows = 12;    ///< largest number of rows; the width limits the columns
 
 struct SliceText {
   std::string text;
-  int most_columns;  ///< that fit
+  int most_columns;  ///< number of columns that fit the width
 };
 
-/// The picture of one slice, without a heading.
+/// Draws one slice, without a heading.
 SliceText slice_text(const PieceGrid& grid, const Slice& slice, const VisualizeOptions& options);
 
-/// The text of visualize_sharding().
+/// Returns the text of visualize_sharding().
 std::string picture_of(const PieceGrid& grid, const VisualizeOptions& options);
 
 }  // namespace tessera::detail

@@ -9,7 +9,7 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr int most_lines = 24;  // of one picture, unless its rows need more
+constexpr int most_lines = 24;  // height of one picture, unless its rows need more
 constexpr int gap_width = 3;
 
 using Labels = std::vector<std::vector<std::string>>;
@@ -32,7 +32,7 @@ int widest(const std::vector<std::string>& labels) {
   return widest(Labels{labels}, shown_width);
 }
 
-/// What stands along an edge of the picture.
+/// Returns the labels along an edge of the picture.
 std::vector<std::string> range_labels(const std::vector<ShownPart>& parts, int tensor_dim) {
   std::vector<std::string> result;
   for (const auto& part : parts)
@@ -40,8 +40,8 @@ std::vector<std::string> range_labels(const std::vector<ShownPart>& parts, int t
   return result;
 }
 
-/// Columns or rows at the scale at which the smallest has `least`, or less where `most` in all is
-/// not enough for that.
+/// Returns the sizes of columns or rows. The scale gives the smallest one `least`, or is smaller if
+/// the sizes would otherwise exceed `most` in all.
 std::vector<int> sizes(const std::vector<ShownPart>& parts, int least, int small_gap, int most) {
   std::int64_t smallest = parts.front().interval.size();
   double sum = 0;
@@ -58,7 +58,7 @@ std::vector<int> sizes(const std::vector<ShownPart>& parts, int least, int small
   return result;
 }
 
-/// The picture of one slice.
+/// Draws one slice as text.
 class SlicePicture {
  public:
   SlicePicture(const PieceGrid& grid, const Slice& slice, const VisualizeOptions& options)
@@ -97,7 +97,7 @@ class SlicePicture {
     return cell_at(grid_, slice_, row.part, column.part);
   }
 
-  /// As many as have room for the longest numbers.
+  /// Returns how many columns fit if each has room for the longest numbers; at least 3.
   int columns_that_fit() const {
     const auto last = grid_.parts(grid_.column_dim(), 1 << 30).back();
     const auto label = grid_.holders(cell_of(rows_.back(), last));
@@ -118,7 +118,8 @@ class SlicePicture {
     return labels;
   }
 
-  /// Room for a label in one line where that fits everywhere, else for its words.
+  /// Returns the least width of a column: room for a label in one line if all columns then fit,
+  /// otherwise for its longest word.
   int least_column(const Labels& labels) const {
     const int edge = widest(table_.column_labels);
     const int whole = std::max(edge, widest(labels, shown_width)) + 2;

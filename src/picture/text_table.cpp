@@ -11,7 +11,8 @@ namespace tessera::detail {
 
 namespace {
 
-/// Of the 256 colours of terminals, light ones, apart also for the colour-blind.
+/// Lists light colours, by their numbers among the 256 of terminals, that the colour-blind, too,
+/// can tell apart.
 constexpr std::array backgrounds{117, 214, 79,  227, 111, 209, 182, 252,
                                  153, 222, 121, 230, 147, 216, 225, 188};
 
@@ -58,7 +59,7 @@ std::string column_labels(const TextTable& table, int margin) {
   return line.empty() ? "" : line + "\n";
 }
 
-/// Line `k` of a cell whose lines stand in the middle of `height`.
+/// Returns line `k` of a cell whose lines are centred in `height` lines.
 std::string line_of(const TextCell& cell, int k, int width, int height) {
   const int line = k - (height - static_cast<int>(cell.lines.size())) / 2;
   const bool is_there = 0 <= line && line < std::ssize(cell.lines);

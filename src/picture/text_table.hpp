@@ -8,30 +8,31 @@
 
 namespace tessera::detail {
 
-/// Number of characters that a terminal shows of UTF-8 text without wide ones.
+/// Returns the number of characters that a terminal shows of UTF-8 text without wide characters.
 int shown_width(std::string_view text);
 
-/// The text in lines of at most `width` characters, broken at spaces; longer words stay whole.
+/// Splits a text at spaces into lines of at most `width` characters; longer words stay whole.
 std::vector<std::string> wrapped(std::string_view text, int width);
 
-/// The first `width` − 1 characters and "…" where an ASCII text is longer than `width`.
+/// Returns an ASCII text, but only its first `width` − 1 characters and "…" if it is longer than
+/// `width`.
 std::string shortened(const std::string& text, int width);
 
 struct TextCell {
   std::vector<std::string> lines = {};
-  int colour = -1;  ///< -1: none
+  int colour = -1;  ///< number of a background colour; -1: none
 };
 
-/// A table with lines around its cells.
+/// A TextTable is a table with lines around its cells.
 struct TextTable {
   std::vector<std::string> column_labels = {};
   std::vector<std::string> row_labels = {};
-  std::vector<int> widths = {};                   ///< of the columns, in characters
-  std::vector<int> heights = {};                  ///< of the rows, in lines
-  std::vector<std::vector<TextCell>> cells = {};  ///< by row and column
+  std::vector<int> widths = {};                   ///< widths of the columns, characters
+  std::vector<int> heights = {};                  ///< heights of the rows, lines
+  std::vector<std::vector<TextCell>> cells = {};  ///< indexed by row and column
 };
 
-/// The table in box-drawing characters, lines ended by "\n".
+/// Draws the table in box-drawing characters; lines end with "\n".
 std::string draw(const TextTable& table);
 
 }  // namespace tessera::detail

@@ -8,14 +8,14 @@
 
 namespace tessera {
 
-/// Elements of this kind can be combined by `op`.
+/// Returns whether elements of this kind can be combined by `op`.
 ///
 /// sum, product: all but opaque. avg: neither bool nor opaque. min, max: neither complex nor
 /// opaque. Bit ops: integers and bool.
 bool can_reduce(ReduceOp op, ElementKind kind);
 
-/// Errors: InvalidArgument unless can_reduce: "all_reduce: expected an element type that reduces by
-/// band, got float32".
+/// Throws InvalidArgument unless can_reduce(op, type.kind): "all_reduce: expected an element type
+/// that reduces by band, got float32".
 void require_reducible(const char* function, ReduceOp op, ElementType type);
 
 }  // namespace tessera

@@ -14,8 +14,8 @@ constexpr std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-/// Calls visit(box) for every combination of one part per tensor dim, with `coordinate` set to that
-/// of the parts.
+/// Calls visit(box) for every combination of one part of `cells` per tensor dim that meets `range`,
+/// with `coordinate` set to the coordinates of these parts.
 template <class Visit>
 void for_each_cell(const DTensorSpec& cells, const Box& range, const std::vector<int>& fixed,
                    std::vector<int>& coordinate, const Visit& visit) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// For engine: blocks cut into chunks.
+// For engine: the chunks of blocks.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,16 @@
 
 namespace tessera::detail {
 
-/// How a box travels in chunks: sub-boxes, one after another in row-major order. A function of
-/// shape and sizes alone, so that both sides cut alike.
+/// Divides a box into the chunks in which it travels: sub-boxes, one after another in row-major
+/// order. The chunks depend on shape and sizes alone, so that sender and receiver make the same
+/// ones.
 ///
 /// Example: shape {2, 10, 4} in chunks of at most 16 elements: {1, 4, 4} at 0, 4 and 8 (there
 /// {1, 2, 4}), first for index 0, then for index 1 of the first dim.
 class Cut {
  public:
   Cut() = default;
-  /// Chunks of at most `most_bytes` bytes, at least one element. Expects no extent 0.
+  /// Makes chunks of at most `most_bytes` bytes, but at least one element. Expects no extent 0.
   Cut(const Extents& shape, std::int32_t element_size, std::int64_t most_bytes);
 
   std::int64_t chunks() const { return chunks_; }
@@ -26,8 +27,8 @@ class Cut {
 
  private:
   Extents shape_;
-  std::size_t dim_ = 0;         ///< that is cut; one index of all before it
-  std::int64_t thickness_ = 1;  ///< of a chunk along it
+  std::size_t dim_ = 0;  ///< the dim that is divided; chunks have one index of each dim before it
+  std::int64_t thickness_ = 1;  ///< extent of a chunk along dim_
   std::int64_t chunks_per_row_ = 1;
   std::int64_t chunks_ = 1;
 };

@@ -11,7 +11,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// Along this mesh dim, fetched blocks come from the fetching rank's own coordinate.
+/// Returns whether ranks fetch only from their own coordinate along this mesh dim.
 bool stays(const Hop& hop, int mesh_dim) {
   return !hop.from.placements()[at(mesh_dim)].is_shard() && !contains(hop.term_dims, mesh_dim);
 }
@@ -30,8 +30,8 @@ std::vector<int> without_unit_dims(const DimSplit& split) {
   return result;
 }
 
-/// Every part of `to` lies in the part of `from` with the same coordinate, as one sees without
-/// looking at them all.
+/// Returns true only if every part of `to` lies in the part of `from` with the same coordinate. A
+/// conservative test, which does not look at each part.
 bool refines_at_sight(const DimSplit& from, const DimSplit& to) {
   const auto coarse = without_unit_dims(from);
   const auto fine = without_unit_dims(to);
@@ -41,7 +41,8 @@ bool refines_at_sight(const DimSplit& from, const DimSplit& to) {
   return coarse == fine && from.boundaries == to.boundaries;
 }
 
-/// With how many of `others` a part has elements in common, at most. Both in ascending order.
+/// Returns the largest number of `others` with which one of `parts` has elements in common; at
+/// least 1. Both are in ascending order.
 std::int64_t most_meeting(const std::vector<Part>& parts, const std::vector<Part>& others) {
   std::int64_t most = 1;
   std::size_t first = 0;
@@ -54,7 +55,8 @@ std::int64_t most_meeting(const std::vector<Part>& parts, const std::vector<Part
   return most;
 }
 
-/// In how many boxes, of different parts of `others`, a piece of `spec` lies, at most.
+/// Returns the largest number of boxes, in different parts of `others`, that a local piece of
+/// `spec` consists of.
 std::int64_t most_boxes(const DTensorSpec& spec, const DTensorSpec& others) {
   const std::vector<int> any(at(spec.layout().ndim()), -1);
   const std::vector<int> any_other(at(others.layout().ndim()), -1);

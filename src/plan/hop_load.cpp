@@ -9,7 +9,8 @@
 namespace tessera::detail {
 namespace {
 
-/// What a rank receives from other nodes, and messages that it receives or sends.
+/// Holds what a rank receives from other nodes, and the number of messages that it receives from
+/// them or sends to them, whichever is larger.
 struct FarLoad {
   double elements = 0;
   double messages = 0;
@@ -30,7 +31,7 @@ FarLoad far_load(const Hop& hop, int rank, const NodeGrid& nodes) {
   return load;
 }
 
-/// Adds what the node of this rank receives from others.
+/// Adds what the node of this rank receives from other nodes.
 void add_node(const Hop& hop, ElementType type, int rank, int peers, const NodeGrid& nodes,
               HopLoad& load) {
   const auto ranks = nodes.near_ranks(rank);

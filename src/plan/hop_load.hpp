@@ -12,25 +12,27 @@
 
 namespace tessera::detail {
 
-/// What the busiest rank receives in one hop: upper bounds, of which the part from other nodes is
-/// that of some ranks of two nodes.
+/// Holds what the busiest rank receives in one transfer. The numbers are upper bounds, except that
+/// the part from other nodes is counted on some ranks of two nodes.
 struct HopLoad {
   double near_bytes = 0;
   double far_bytes = 0;
-  double node_bytes = 0;     ///< from other nodes, of all ranks of one
-  double reduced_bytes = 0;  ///< of operands
+  double node_bytes = 0;     ///< bytes that all ranks of one node receive from other nodes
+  double reduced_bytes = 0;  ///< operand bytes read by reductions
   double near_messages = 0;
   double far_messages = 0;
   double sent_bytes = 0;
 
-  /// Of messages, all at once: also of terms that are moved to another memory space.
+  /// Returns the bytes of all messages at once, and of operands that are moved to another memory
+  /// space.
   double bytes_under_way() const { return sent_bytes + near_bytes + far_bytes + reduced_bytes; }
 };
 
-/// `nodes`: null where the mesh is on one.
+/// Returns the load of a transfer. `nodes` is null if the mesh lies on one node.
 HopLoad load_of(const Hop& hop, ElementType type, const NodeGrid* nodes);
 
-/// Of hops one after another, with what it takes to begin each.
+/// Returns the predicted seconds of transfers one after another, each with the cost of beginning
+/// it.
 double seconds_of(std::span<const HopLoad> loads, const CostModel& model);
 
 }  // namespace tessera::detail

@@ -16,7 +16,7 @@ std::vector<int> united(std::vector<int> a, const std::vector<int>& b) {
   return a;
 }
 
-/// Mesh dims along which ranks hold copies.
+/// Returns the mesh dims along which ranks hold copies.
 std::vector<int> copy_dims(const DTensorSpec& spec) {
   std::vector<int> dims;
   for (int d = 0; d < spec.layout().ndim(); ++d)
@@ -24,8 +24,8 @@ std::vector<int> copy_dims(const DTensorSpec& spec) {
   return dims;
 }
 
-/// Sets the coordinates of `dims` to those of the copy with this number, row-major, modulo the
-/// number of copies.
+/// Sets the coordinates of `dims` to those of the copy with this number, counted row-major, modulo
+/// the number of copies.
 void choose_copy(const MeshLayout& layout, const std::vector<int>& dims, int number,
                  std::vector<int>& coordinate) {
   for (auto d = dims.rbegin(); d != dims.rend(); ++d) {
@@ -35,8 +35,9 @@ void choose_copy(const MeshLayout& layout, const std::vector<int>& dims, int num
   }
 }
 
-/// Sets the coordinates of `dims` so that the copy is the one that a rank of the target with this
-/// number fetches. `own`: its coordinate on the source; empty off it.
+/// Sets the coordinates of `dims` so that they name the copy that a target rank fetches: its own
+/// copy if it has one, else the copy with this number. `own` is the rank's coordinate on the
+/// source; empty off that mesh.
 void choose_copy_for(const Hop& hop, const std::vector<int>& dims, int number,
                      std::span<const int> own, std::vector<int>& coordinate) {
   bool is_own = !own.empty();
@@ -48,7 +49,8 @@ void choose_copy_for(const Hop& hop, const std::vector<int>& dims, int number,
     choose_copy(hop.from.layout(), dims, number, coordinate);
 }
 
-/// Coordinate of a position on the source of the hop; empty off it.
+/// Returns the coordinate that the rank at `position` has on the source of the transfer; empty off
+/// it.
 std::vector<int> source_coordinate(const Hop& hop, const MeshPair& pair, int position) {
   const int rank = pair.mesh_rank(hop.from.layout(), position);
   return rank < 0 ? std::vector<int>() : hop.from.layout().coordinate(rank);
@@ -60,8 +62,8 @@ std::vector<Block> by_position(std::vector<Block> blocks, const MeshPair& pair,
   return blocks;
 }
 
-/// Of a rank of the target: ranks that need the same, and ranks that need neighbouring parts, have
-/// different ones.
+/// Returns the number of a target rank. It differs between ranks that need the same, and between
+/// ranks that need neighbouring parts.
 int number_of(const DTensorSpec& to, std::span<const int> coordinate) {
   int part = 0;
   int copy = 0;

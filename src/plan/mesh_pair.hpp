@@ -10,20 +10,20 @@
 
 namespace tessera::detail {
 
-/// The ranks of two mesh layouts of one communicator as one list: a redistribution from one mesh to
-/// the other numbers its ranks by position in it.
+/// Lists the ranks of two mesh layouts of one communicator together. A redistribution from one mesh
+/// to the other numbers ranks by position in this list.
 class MeshPair {
  public:
   MeshPair(const MeshLayout& source, const MeshLayout& target);
 
-  /// Of the communicator, ascending.
+  /// Returns the ranks of the communicator, ascending.
   const std::vector<int>& ranks() const { return ranks_; }
   int size() const { return static_cast<int>(ranks_.size()); }
 
-  /// The rank at a position as `layout`, one of the two, numbers it; -1 off that mesh.
+  /// Returns the mesh rank of the rank at `position` in `layout`, one of the two; -1 off that mesh.
   int mesh_rank(const MeshLayout& layout, int position) const;
   int position(const MeshLayout& layout, int mesh_rank) const;
-  /// What the rank at a position holds; an empty box off the spec's mesh.
+  /// Returns what the rank at `position` holds; an empty box off the spec's mesh.
   Box piece(const DTensorSpec& spec, int position) const;
 
  private:
@@ -41,16 +41,17 @@ class MeshPair {
   Numbers target_numbers_;
 };
 
-/// blocks_to_receive and blocks_to_send of a hop on one of two meshes or from one to the other, by
-/// positions in the pair.
+/// Returns the blocks that the rank at `position` receives; blocks_to_send() returns those that it
+/// sends. Peers are positions in the pair. The transfer is on one of the two meshes or from one to
+/// the other.
 ///
-/// From one to the other, `from` has no Partial. Of the copies of an element a rank fetches its
-/// own, else one that its coordinate on the target names, so that targets share out what is
-/// replicated.
+/// From one mesh to the other, `from` has no Partial. A rank fetches its own copy of an element if
+/// it has one, else a copy that its coordinate on the target selects: so target ranks spread their
+/// requests over the replicas.
 std::vector<Block> blocks_to_receive(const Hop& hop, const MeshPair& pair, int position);
 std::vector<Block> blocks_to_send(const Hop& hop, const MeshPair& pair, int position);
 
-/// Some rank fetches something from another one.
+/// Returns whether some rank fetches something from another one.
 bool communicates(const Hop& hop, const MeshPair& pair);
 
 }  // namespace tessera::detail

@@ -21,7 +21,7 @@ bool divide(const Extents& ranks_per_node, const std::vector<int>& shape) {
   return true;
 }
 
-/// Mesh dim 2d of the finer mesh is between nodes, 2d + 1 within them.
+/// Returns the shape of the finer mesh: mesh dim 2d is between nodes, 2d + 1 within a node.
 std::vector<int> finer_shape(const MeshLayout& layout, const Extents& ranks_per_node) {
   std::vector<int> shape;
   for (std::size_t d = 0; d < ranks_per_node.size(); ++d) {
@@ -32,8 +32,8 @@ std::vector<int> finer_shape(const MeshLayout& layout, const Extents& ranks_per_
   return shape;
 }
 
-/// Between nodes as `between`; within a node each part is split as `within` splits along these mesh
-/// dims.
+/// Returns the spec that is `between` between nodes, and in which each node's part is split
+/// further, as `within` splits tensor dims along the mesh dims within a node.
 DTensorSpec mixed(const DTensorSpec& between, const DTensorSpec& within, const NodeGrid& nodes) {
   auto result = replicated_along(between, nodes.dims_within());
   for (int k = 0; k < within.tensor_dims(); ++k) {

@@ -5,20 +5,21 @@
 
 namespace tessera::detail {
 
-/// How many ranks `to` is above `from`, round the mesh. Sends start with the next higher rank,
-/// receives with the next lower one, so that not all begin with the same peer.
+/// Returns how many ranks `to` is above `from`, counted round the mesh. Sends start with the next
+/// higher rank, receives with the next lower one, so that not all begin with the same peer.
 constexpr int distance(int from, int to, int ranks) {
   return (to - from + ranks) % ranks;
 }
 
-/// Groups into which so many terms are divided.
+/// Returns the number of groups into which `terms` operands are divided, with `at_once` in each.
 constexpr int groups_of(int terms, int at_once) {
   return (terms + at_once - 1) / at_once;
 }
 
-/// Of many terms, a rank first receives those of the group that its own term is in, then those of the
-/// group before it, and so on round all groups: so all groups send at the same time. In which turn
-/// those of `group` come; given a turn, the group.
+/// Returns the round in which a rank receives the operands of `group`; given a round, returns the
+/// group. If there are many operands, a rank first receives those of the group that its own operand
+/// is in, then those of the group before it, and so on round all groups, so that all groups send at
+/// the same time.
 constexpr int turn_of(int group, int own_group, int groups) {
   return distance(group, own_group, groups);
 }

@@ -8,8 +8,8 @@
 
 namespace tessera::detail {
 
-/// The leaves at hand are the first ones and the last ones, or lie between two others: branches of
-/// each size on either side, and the newest leaf.
+/// Counts one branch of each size on either side, and the newest leaf: the leaves at hand are the
+/// first ones and the last ones, or a range between two others.
 int PartialTree::slots(int leaves) {
   return 2 * std::bit_width(static_cast<unsigned>(leaves - 1)) + 1;
 }

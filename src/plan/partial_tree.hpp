@@ -11,12 +11,12 @@
 
 namespace tessera::detail {
 
-/// Which results of a fixed tree (see split_point()) are at hand while its leaves come one after
-/// another, starting anywhere. Results lie in numbered slots.
+/// Records which results of a fixed tree (see split_point()) are at hand while its leaves come one
+/// after another, starting anywhere. Results lie in numbered slots.
 class PartialTree {
  public:
-  /// Two results that are combined next, left one first, in the left one's slot; of the root it is
-  /// the whole.
+  /// Names two results that are combined next, the left one first, into the slot of the left one.
+  /// For the root, the combination is the final result.
   struct Merge {
     int left;
     int right;
@@ -25,18 +25,19 @@ class PartialTree {
 
   explicit PartialTree(int leaves) : leaves_(leaves) {}
 
-  /// Slots that suffice where the leaves come in order or in reverse, cyclically.
+  /// Returns a number of slots that suffices if the leaves come in order or in reverse, cyclically.
   static int slots(int leaves);
 
   int leaves() const { return leaves_; }
-  /// The slot for the result of this leaf. Once each.
+  /// Returns the slot for the result of this leaf. Call it once for each leaf.
   int add(int leaf);
   void clear() { nodes_.clear(); }
-  /// What the last leaf, or the last merge, makes possible. After the root, all slots are free.
+  /// Returns the merge that the last leaf, or the last merge, makes possible. After the root, all
+  /// slots are free.
   std::optional<Merge> merge();
 
  private:
-  /// The result of leaves first … last - 1.
+  /// Holds the result of leaves first … last - 1.
   struct Node {
     int first;
     int last;
@@ -49,8 +50,8 @@ class PartialTree {
   std::vector<Node> nodes_;  ///< the newest last
 };
 
-/// Whether terms are received group by group, so many at once: where that takes less memory than
-/// buffers for two chunks of all that a rank would await.
+/// Returns whether operands are received in groups of `at_once`: if that takes less memory than
+/// buffers for two chunks of all operands that a rank would await.
 inline bool come_in_groups(std::int64_t awaited, int terms, int at_once) {
   return 2 * at_once + PartialTree::slots(groups_of(terms, at_once)) < 2 * awaited;
 }

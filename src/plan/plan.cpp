@@ -24,23 +24,24 @@ using detail::at;
 
 namespace {
 
-/// So many terms of each of `boxes` at once that those of two chunks are as many as other messages.
+/// Returns the largest power of two such that two chunks of operands for all boxes fit into
+/// `most_at_once` messages.
 int terms_at_once(int most_at_once, int boxes) {
   return static_cast<int>(
       std::bit_floor(static_cast<unsigned>(std::max(1, most_at_once / 2 / boxes))));
 }
 
-/// For the terms of one box: two chunks of what arrives, one that is moved to the memory space of the
-/// result, and partial results.
+/// Returns the number of buffers for the operands of one box: two chunks of what arrives, one chunk
+/// that is moved to the memory space of the result, and partial results.
 std::int64_t term_buffers(const detail::Hop& hop, int at_once) {
   const std::int64_t awaited = hop.terms() - (detail::keeps_own(hop) ? 1 : 0);
   if (!detail::come_in_groups(awaited, hop.terms(), at_once)) return 3 * awaited;
   const int slots = detail::PartialTree::slots(detail::groups_of(hop.terms(), at_once));
-  // Twice: ranks that await fewer may take them as one group.
+  // The slots count twice: ranks that await fewer operands may take them as one group.
   return 3 * std::int64_t{at_once} + 2 * std::int64_t{slots};
 }
 
-/// So many messages of so many bytes that all that are under way at once respect the limit.
+/// Chooses number and length of messages so that all that are under way at once respect the limit.
 detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
   constexpr double most_memory = 1e18;
   const auto limit = static_cast<std::int64_t>(std::min(
@@ -54,7 +55,7 @@ detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
   detail::MessageSizes sizes;
   sizes.at_once = std::min(possible_at_once, std::max(peers, detail::fewest_at_once));
   sizes.limit = limit;
-  // Only the first hop reduces.
+  // Only the first transfer reduces.
   const auto& first = data.steps.front().hops.front();
   const int boxes = first.term_dims.empty() ? 0 : detail::most_boxes(first);
   sizes.terms_at_once = terms_at_once(possible_at_once, std::max(1, boxes));
@@ -102,7 +103,7 @@ std::shared_ptr<RedistributePlan::Data> started(const DTensorSpec& source,
   return data;
 }
 
-/// Once the steps are known.
+/// Completes the plan once its steps are known.
 void finish(RedistributePlan::Data& data) {
   for (auto& step : data.steps)
     step.communicates = std::ranges::any_of(step.hops, [&](const detail::Hop& hop) {
@@ -111,7 +112,7 @@ void finish(RedistributePlan::Data& data) {
   data.messages = message_sizes(data);
 }
 
-/// Blocks and pieces of one rank, on one mesh or two.
+/// Finds the blocks and local pieces of one rank, on one mesh or two.
 class RankView {
  public:
   RankView(const RedistributePlan::Data& data, int rank) : data_(data), rank_(rank) {}
@@ -128,7 +129,8 @@ class RankView {
   }
 
  private:
-  /// Hops may be on a finer grid of the same ranks.
+  /// Returns the rank's coordinate on the layout of `spec`, which may be a finer grid of the same
+  /// ranks.
   std::vector<int> coordinate_on(const DTensorSpec& spec) const {
     return spec.layout().coordinate(rank_);
   }
@@ -293,13 +295,13 @@ PlanCost RedistributePlan::cost() const {
 
 namespace {
 
-/// Of the busiest rank, in bytes.
+/// Holds numbers of the busiest rank, bytes.
 struct Received {
   std::int64_t bytes = 0;
   std::int64_t lower_bound = 0;
 };
 
-/// What ranks receive, and what they need of it and do not have.
+/// Returns the most that a rank receives, and the most that a rank needs and does not have.
 Received most_received(const RedistributePlan& plan, const RedistributePlan::Data& data) {
   Received most;
   const auto size = plan.element_type().size;
@@ -320,7 +322,7 @@ Received most_received(const RedistributePlan& plan, const RedistributePlan::Dat
   return most;
 }
 
-/// Where it is not that of the plan.
+/// Returns the grid of the transfer as text, if it is not that of the plan.
 std::string grid_of(const detail::Hop& hop, const RedistributePlan::Data& data) {
   const auto& layout = hop.from.layout();
   const bool is_finer = data.nodes && layout.ndim() != data.source.layout().ndim();

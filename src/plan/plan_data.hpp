@@ -21,11 +21,11 @@ struct PlannedStep {
 };
 
 struct MessageSizes {
-  std::int64_t bytes;    ///< of one, at most
-  int at_once;           ///< sent, and as many received
-  int terms_at_once;     ///< of one chunk that are received together: a power of two
-  std::int64_t buffers;  ///< for all that are under way
-  std::int64_t limit;    ///< of their memory
+  std::int64_t bytes;    ///< largest length of a message
+  int at_once;           ///< messages sent concurrently, and as many received
+  int terms_at_once;     ///< operands of a chunk received together: a power of two
+  std::int64_t buffers;  ///< messages that may be under way
+  std::int64_t limit;    ///< memory of these messages, bytes
 };
 
 }  // namespace detail

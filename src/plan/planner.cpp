@@ -15,19 +15,19 @@ namespace tessera::detail {
 
 namespace {
 
-/// Coordinate 0 alone holds the value; the others hold the identity.
+/// Returns whether coordinate 0 alone holds the value, while the other ranks hold the identity.
 bool keeps_on_first(ReduceOp op) {
   return op != ReduceOp::min && op != ReduceOp::max && op != ReduceOp::avg;
 }
 
-/// Ways to reduce: straight into the target pieces, or into shares along one tensor dim that are
-/// gathered afterwards.
+/// Describes a way to reduce: directly into the target's local pieces, or into shares along one
+/// tensor dim that are gathered afterwards.
 struct Reduction {
   std::optional<DTensorSpec> shares;
   double seconds;
 };
 
-/// The model for messages along these mesh dims.
+/// Returns the cost model for messages along these mesh dims.
 CostModel model_along(const std::vector<int>& mesh_dims, CostModel model, const NodeGrid* nodes) {
   if (nodes == nullptr || !nodes->is_between_nodes(mesh_dims)) return model;
   model.seconds_per_byte += nodes->ranks_per_node() * model.seconds_per_node_byte;
@@ -35,8 +35,8 @@ CostModel model_along(const std::vector<int>& mesh_dims, CostModel model, const 
   return model;
 }
 
-/// Nothing but the reduced mesh dims changes: scatter and gather together are one all-reduce or
-/// reduce-scatter.
+/// Returns whether nothing but the reduced mesh dims changes: then scatter and gather together are
+/// one all-reduce or reduce-scatter.
 bool is_one_reduction(const DTensorSpec& source, const DTensorSpec& goal,
                       const std::vector<int>& reduced) {
   for (int d = 0; d < source.layout().ndim(); ++d)
@@ -45,7 +45,7 @@ bool is_one_reduction(const DTensorSpec& source, const DTensorSpec& goal,
   return true;
 }
 
-/// Tensor dims, the slowest on the wire first: its shares are contiguous.
+/// Returns the tensor dims, the slowest on the wire first: shares along that one are contiguous.
 std::vector<int> slowest_first(const DTensorSpec& spec, const RedistributeOptions& options) {
   std::vector<int> dims(at(spec.tensor_dims()));
   std::iota(dims.begin(), dims.end(), 0);
@@ -53,7 +53,7 @@ std::vector<int> slowest_first(const DTensorSpec& spec, const RedistributeOption
   return dims;
 }
 
-/// Elements of the largest piece.
+/// Returns the number of elements of the largest local piece.
 std::int64_t size_of(const DTensorSpec& spec) {
   return product(spec.largest_local_shape());
 }
@@ -91,13 +91,14 @@ std::int64_t divisor_of(const DTensorSpec& source, const std::vector<int>& reduc
   return divisor;
 }
 
-/// Sum and avg fold alike; the division comes at the end.
+/// Returns the op that combines contributions: sum for avg, as the division comes at the end.
 ReduceOp fold_op(ReduceOp op) {
   return op == ReduceOp::avg ? ReduceOp::sum : op;
 }
 
-/// The way of `hop` by one mesh dim after another: more bytes in all, but each rank has only the
-/// ranks along one mesh dim as peers at a time. The hop itself where it has few peers.
+/// Returns the path of `hop` by one mesh dim after another. It moves more bytes in all, but each
+/// rank has only the ranks along one mesh dim as peers at a time. Returns `hop` itself if it has
+/// few peers.
 std::vector<Hop> staged_hops(const Hop& hop) {
   const auto& from = hop.from.placements();
   const auto& to = hop.to.placements();
@@ -117,7 +118,7 @@ std::vector<Hop> staged_hops(const Hop& hop) {
   return result;
 }
 
-/// Ways besides the hop itself.
+/// Returns the paths other than the direct transfer.
 std::vector<std::vector<Hop>> other_ways(const Hop& hop, const RedistributeOptions& options,
                                          const NodeGrid* nodes) {
   std::vector<std::vector<Hop>> ways;
@@ -131,8 +132,8 @@ std::vector<std::vector<Hop>> other_ways(const Hop& hop, const RedistributeOptio
   return ways;
 }
 
-/// What lies between source and target respects the limit, as messages do besides. What the last
-/// hop leaves where it is lies in the target.
+/// Returns whether intermediate results respect the limit; messages have that much memory besides.
+/// If the last transfer moves nothing, what it starts from lies in the target already.
 bool fits(std::span<const Hop> way, ElementType type, double limit) {
   const auto& last = way.back();
   const bool is_last_in_target = keeps_own({.from = last.to, .to = last.from});
@@ -142,7 +143,7 @@ bool fits(std::span<const Hop> way, ElementType type, double limit) {
   return bytes <= limit;
 }
 
-/// The hop itself, unless another way is much cheaper.
+/// Returns the direct transfer, unless another path costs much less.
 std::vector<Hop> cheapest_way(const Hop& hop, ElementType type, const RedistributeOptions& options,
                               const NodeGrid* nodes, double limit) {
   std::vector<Hop> best{hop};
@@ -234,7 +235,8 @@ std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorS
   return steps;
 }
 
-/// Terms are reduced in shares where a tensor dim has any: those travel, once, instead of copies.
+/// Reduces contributions into shares if a tensor dim can be split: shares travel once, instead of
+/// copies.
 WayAcross way_across(const DTensorSpec& source, const DTensorSpec& target,
                      const RedistributeOptions& options) {
   WayAcross way;

@@ -12,15 +12,16 @@ namespace tessera::detail {
 
 bool contains(const std::vector<int>& mesh_dims, int mesh_dim);
 
-/// `spec` with `mesh_dims`, until now unsharded, splitting `tensor_dim` after all others.
+/// Returns `spec` with `mesh_dims`, which do not shard it yet, splitting `tensor_dim` after all
+/// other mesh dims.
 DTensorSpec split_further(const DTensorSpec& spec, int tensor_dim,
                           const std::vector<int>& mesh_dims);
 
-/// `spec` with Replicate along `mesh_dims`. Where they split a tensor dim after all others, what
-/// the others have stays; else the chunk rule holds there.
+/// Returns `spec` with Replicate along `mesh_dims`. If these split a tensor dim after all other
+/// mesh dims, the boundaries of the other splits stay; else the chunk rule holds there.
 DTensorSpec replicated_along(const DTensorSpec& spec, const std::vector<int>& mesh_dims);
 
-/// Of the largest piece.
+/// Returns the size of the largest local piece, bytes.
 double largest_piece_bytes(const DTensorSpec& spec, ElementType type);
 
 }  // namespace tessera::detail

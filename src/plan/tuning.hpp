@@ -12,23 +12,24 @@
 
 namespace tessera::detail {
 
-/// Largest message, bytes, where the memory limit allows it.
+/// Largest length of a message, bytes, where the memory limit allows it.
 ///
 /// Short messages overlap packing, sending and unpacking and stay in the caches; long messages cost
-/// less per byte. Measured with all ranks remote: S0->S1 4096² on machine A was fastest with 512 KiB
-/// among 64 KiB to 32 MiB (128 and 256 KiB took as long). P->S0 4096² on machine C took 0.97 of the
-/// best hand-written variant with 512 KiB and 0.90 to 0.94 with 1 MiB, which gave this value; since
-/// then the engine has limited messages with operands of sums to 256 KiB. Shown by:
+/// less per byte. Measured with all ranks remote: S0->S1 4096² on machine A was fastest with 512
+/// KiB among 64 KiB to 32 MiB (128 and 256 KiB took as long). P->S0 4096² on machine C took 0.97 of
+/// the best hand-written variant with 512 KiB and 0.90 to 0.94 with 1 MiB, which gave this value;
+/// since then the engine has limited messages with operands of sums to 256 KiB. Shown by:
 /// perf_redistribute, all ranks remote, rows S0->S1/4096x4096 and S0->R/1024x2048.
 inline constexpr std::int64_t most_message_bytes = 1 << 20;
 
 /// Least number of messages that a rank sends, and receives, concurrently.
 ///
-/// Two let a rank pack one message while another one travels; more take more memory. Of 2 to 8
-/// messages of 512 KiB to one peer, 4 were best on machine A. They were replaced by 2 together with
-/// other changes, which kept buffers in the second-level cache (machine B, 512²); 2 was not
-/// measured on its own. A rank counts as its own peer, so that the value decides only where a plan
-/// has one peer in all. Shown by: no row; a row to another mesh of as many ranks would show it.
+/// Two messages let a rank pack one while the other one travels; more messages take more memory. Of
+/// 2 to 8 messages of 512 KiB to one peer, 4 were best on machine A. They were replaced by 2
+/// together with other changes, which kept buffers in the second-level cache (machine B, 512²); 2
+/// was not measured on its own. A rank counts as its own peer, so that the value decides only where
+/// a plan has one peer in all. Shown by: no row; a row to another mesh with the same number of
+/// ranks would show it.
 inline constexpr int fewest_at_once = 2;
 
 /// Largest number of messages that a rank sends, and receives, concurrently.
@@ -37,10 +38,11 @@ inline constexpr int fewest_at_once = 2;
 /// number is the largest group of reduction operands that is received together. With 64,
 /// docs/scale.md counts 64 messages and 25 partial results on 10⁵ ranks. Not measured on its own;
 /// judgement. Shown by: perf_redistribute, S0->S1/8192x8192 and P->S0/8192x8192 with more than 64
-/// ranks; no recorded run has as many.
+/// ranks; no recorded run has that many.
 inline constexpr int most_at_once = 64;
 
-/// Memory for messages on a rank where the options name none, bytes, besides a share of the shards.
+/// Gives the memory for messages on a rank, bytes, if the options name none; a part of the largest
+/// shard is added.
 ///
 /// More memory lets more and longer messages be under way. docs/scale.md: 64 MiB are enough for
 /// chunks of 256 KiB on 10⁵ ranks. Not measured on its own; judgement. Shown by: no row on 2 ranks,
@@ -48,7 +50,7 @@ inline constexpr int most_at_once = 64;
 /// it.
 inline constexpr std::int64_t default_extra_memory = std::int64_t{64} << 20;
 
-/// Divisor of the largest shard: that part of it is added to `default_extra_memory`.
+/// Divides the size of the largest shard; the quotient is added to `default_extra_memory`.
 ///
 /// A smaller divisor lets large redistributions take more memory for messages and for the stages of
 /// a path. The documentation of RedistributeOptions names the eighth. Not measured on its own;
@@ -70,7 +72,7 @@ inline constexpr int least_peers_for_stages = 64;
 /// where 0.77 of 0.99 ms is just enough.
 inline constexpr double least_gain = 0.8;
 
-/// Cost of beginning a further transfer of a path, in messages of the cost model.
+/// Gives the cost of beginning a further transfer of a path, in messages of the cost model.
 ///
 /// A rank waits for its peers before it goes on to the next transfer. A larger value prefers paths
 /// of fewer transfers. Not measured on its own; judgement. Shown by: docs/scale.md, column

@@ -25,7 +25,8 @@ constexpr auto label = "tessera::calibrate";
 using Bytes = Kokkos::View<double*, Kokkos::HostSpace>;
 constexpr double least = 1e-12;
 
-/// Seconds of the fastest of some calls on this rank, begun together.
+/// Returns the seconds of the fastest of `repetitions` calls on this rank; ranks begin each one
+/// together.
 template <class Call>
 double fastest(const DeviceMesh& mesh, int repetitions, const Call& call) {
   double result = std::numeric_limits<double>::infinity();
@@ -38,7 +39,7 @@ double fastest(const DeviceMesh& mesh, int repetitions, const Call& call) {
   return result;
 }
 
-/// Of each number that of the rank where it is largest.
+/// Returns the model with each number from the rank on which it is largest.
 CostModel slowest(const DeviceMesh& mesh, CostModel model) {
   const auto all = all_gather_value(mesh.group(), model, TraceKind::metadata, label);
   for (const auto member : {&CostModel::seconds_per_message, &CostModel::seconds_per_byte,
@@ -48,7 +49,7 @@ CostModel slowest(const DeviceMesh& mesh, CostModel model) {
   return model;
 }
 
-/// Seconds of the fastest of some executions on this rank.
+/// Returns the seconds of the fastest of `repetitions` redistributions on this rank.
 double seconds_of(const DeviceMesh& mesh, Placement from, Placement to, const Extents& shape,
                   int repetitions) {
   const auto all = [&](Placement placement) {
@@ -77,8 +78,8 @@ double seconds_of(const DeviceMesh& mesh, Placement from, Placement to, const Ex
   });
 }
 
-/// The least number so that no rank is on the node of the one that comes so many after it; 0 if
-/// there is none.
+/// Returns the smallest shift for which no rank shares a node with the rank `shift` positions after
+/// it; 0 if there is none.
 int far_shift(const DeviceMesh& mesh, const detail::NodeGrid& nodes) {
   for (int shift = 1; shift < mesh.size(); ++shift) {
     bool are_far = true;
@@ -89,7 +90,8 @@ int far_shift(const DeviceMesh& mesh, const detail::NodeGrid& nodes) {
   return 0;
 }
 
-/// Seconds in which every rank sends so many messages to the rank `shift` after it.
+/// Returns the seconds in which every rank sends `messages` messages of `bytes` bytes to the rank
+/// `shift` after it.
 double seconds_of_messages(const DeviceMesh& mesh, int shift, std::size_t messages,
                            std::int64_t bytes) {
   const auto group = mesh.group();
@@ -113,7 +115,7 @@ double seconds_of_messages(const DeviceMesh& mesh, int shift, std::size_t messag
   });
 }
 
-/// What comes from other nodes, all ranks of each receiving at once.
+/// Measures the costs of data from other nodes, with all ranks of each node receiving at once.
 void measure_between_nodes(const DeviceMesh& mesh, CostModel& model) {
   const detail::NodeGrid nodes(mesh.layout(), mesh.ranks_per_node(), label);
   const int shift = far_shift(mesh, nodes);
@@ -129,7 +131,7 @@ void measure_between_nodes(const DeviceMesh& mesh, CostModel& model) {
       std::max(least, (seconds_per_byte - model.seconds_per_byte) / nodes.ranks_per_node());
 }
 
-/// On one node.
+/// Measures the costs within one node.
 void measure_near(const DeviceMesh& mesh, CostModel& model) {
   constexpr double piece_bytes = calibration::rows * calibration::columns * sizeof(double);
   const std::int64_t n = mesh.size();

@@ -15,7 +15,7 @@
 namespace tessera::detail {
 namespace {
 
-/// The calls from a mesh to others.
+/// Holds the logs of the calls from one mesh to others.
 struct CallsAcross {
   std::vector<std::pair<MeshLayout, OperationLog*>> by_target;
 };

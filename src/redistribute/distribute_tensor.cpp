@@ -32,7 +32,7 @@ Move move_from_root(const DeviceMesh& mesh, int root, const DTensorSpec& target,
     if (!is_root) source.extents = Extents::filled(target.shape().size(), 0);
     return {plan(target), source, destination};
   }
-  // One element: "whole on root" is a piece, which takes a tensor dim.
+  // A tensor without dims: whole_on() needs a dim, so its only element travels as a 1-d tensor.
   source.extents = {is_root ? 1 : 0};
   destination.extents = {1};
   source.strides = destination.strides = {1};

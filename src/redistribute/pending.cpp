@@ -26,7 +26,7 @@ PendingCall::~PendingCall() {
   try {
     if (can_end) wait();
   } catch (...) {
-    // Whoever wants to know calls wait().
+    // A caller who wants to know of the exception calls wait().
   }
   if (can_end || !run_) return;
   keep_for_ever(views_);
@@ -52,7 +52,8 @@ void PendingCall::begin(std::optional<Work> work) {
 
 namespace {
 
-/// Kernels cannot unpack after Kokkos' end: what is pending then is completed before.
+/// Registers, once, that pending calls are completed before Kokkos ends: kernels cannot unpack
+/// after it.
 void complete_at_finalize() {
   static const bool is_registered = [] {
     Kokkos::push_finalize_hook([] {
@@ -71,7 +72,7 @@ void PendingCall::rest() {
   operation_->detach(this, [](void* self) { return static_cast<PendingCall*>(self)->advance(); });
 }
 
-/// All is done: nothing of the call remains but its result.
+/// Ends the call when all is done: nothing of it remains but its result.
 void PendingCall::end() {
   run_.reset();
   give_back(mesh_, std::move(scratch_));
@@ -80,8 +81,8 @@ void PendingCall::end() {
   operation_.reset();
 }
 
-/// go_on() as this call, whose exceptions are kept for wait(); apart from the calls around it where
-/// it is they that wait. Whether more is to do.
+/// Runs go_on() as this call, and keeps its exceptions for wait(). `is_apart` is true if other
+/// calls wait, from which this one is kept apart. Returns whether there is more to do.
 template <class GoOn>
 bool PendingCall::go_on_as_this_call(bool is_apart, const GoOn& go_on) noexcept {
   if (!run_ || background_error_) return false;
@@ -102,8 +103,9 @@ bool PendingCall::go_on_as_this_call(bool is_apart, const GoOn& go_on) noexcept 
     }
   } catch (...) {
     background_error_ = std::current_exception();
-    // First: the others shall hear of the messages that are on their way. Whoever waits for this
-    // call also waits until they are taken: here others may be waiting.
+    // Abandon comes first: the other ranks must be told of the messages that are on their way. A
+    // rank that waits for this call also waits until these are received; here other calls may be
+    // waiting.
     if (run_) run_->abandon();
     operation_->announce(background_error_);
   }
@@ -131,7 +133,7 @@ bool PendingCall::test() {
 void PendingCall::wait() {
   if (error_) std::rethrow_exception(error_);
   if (operation_) mesh_.communicator().state();
-  // Those that were started before come first.
+  // Calls that were started earlier come first.
   if (comm::is_usable()) advance_all();
   if (!operation_) return;
   operation_->attach();
@@ -155,7 +157,7 @@ void PendingCall::fail() {
   } catch (const Doomed&) {
     error_ = std::make_exception_ptr(Error(given_up(operation_->name()).text));
     operation_.reset();
-    if (Control::must_give_up()) throw;  // a call around this one
+    if (Control::must_give_up()) throw;  // a call around this one must fail
     std::rethrow_exception(error_);
   } catch (...) {
     error_ = std::current_exception();

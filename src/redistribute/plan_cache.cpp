@@ -19,18 +19,18 @@ namespace tessera {
 namespace detail {
 namespace {
 
-/// What was asked for, and what was given.
+/// Holds the options that were asked for, and the Redistributor that was given.
 struct Request {
   RedistributeOptions options;
   Redistributor redistributor;
 };
 
-/// Plans of one mesh by key, the oldest forgotten first, and the scratch that all of them use in
-/// turn. Changes in collective calls only.
+/// Holds the plans of one mesh by key, of which the oldest is forgotten first, and the scratch
+/// memory that they share, one execution at a time. Changes only in collective calls.
 struct PlanCache {
   std::unordered_multimap<std::uint64_t, Redistributor> plans;
   std::deque<std::uint64_t> keys;
-  std::optional<Request> last;  ///< most calls repeat it
+  std::optional<Request> last;  ///< most calls repeat the last request
   std::shared_ptr<Scratch> scratch = std::make_shared<Scratch>();
   std::vector<std::shared_ptr<Scratch>> spare_scratch;
   Recycler recycler{default_recycling_limit};
@@ -42,7 +42,7 @@ bool matches(const RedistributePlan& plan, const DTensorSpec& source, const DTen
   return plan.source() == source && plan.target() == target && plan.element_type() == type;
 }
 
-/// What is cached, or made now and not yet kept.
+/// Holds a Redistributor that is cached, or that was made now and is not kept yet.
 struct Found {
   Redistributor redistributor;
   bool is_new;

@@ -41,12 +41,12 @@ std::uint64_t AcrossCall::hash() const {
 
 namespace {
 
-/// Every rank of the target is one of the source.
+/// Returns whether every rank of the target is one of the source.
 bool all_know_source(const Meshes& meshes) {
   return std::ssize(calls_of(meshes)->ranks) == meshes.source.size();
 }
 
-/// Without its target.
+/// Returns the call without its target.
 AcrossCall started_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
                         ElementType type, const RedistributeOptions& options) {
   AcrossCall call{function, meshes, options, type, source.shape().size()};
@@ -79,7 +79,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// All but the layout.
+/// Encodes all of a spec but the layout.
 Numbers to_numbers(const DTensorSpec& spec) {
   Numbers numbers(spec.shape().begin(), spec.shape().end());
   const auto& placements = spec.placements();

@@ -26,15 +26,15 @@ struct Redistributor::State {
   std::vector<Step> steps;
   std::shared_ptr<detail::Scratch> scratch;
   detail::OperationLog* calls;
-  Extents source_shape;  ///< of this rank
-  Extents target_shape;
+  Extents source_shape;  ///< extents of this rank's local piece
+  Extents target_shape;  ///< likewise
   bool is_on_source;
   bool is_on_target;
   AgreedCall agreed = {};
   bool keeps_phases = false;
-  std::vector<detail::PhaseRun> phases = {};  ///< of the last execution; none while it goes on
+  std::vector<detail::PhaseRun> phases = {};  ///< last execution's phases; empty while it runs
   bool may_be_short = false;
-  std::optional<detail::ShortExchange> short_exchange = {};  ///< the last one
+  std::optional<detail::ShortExchange> short_exchange = {};  ///< last one used
 };
 
 namespace {
@@ -46,7 +46,7 @@ std::size_t blocks(const std::vector<Step>& steps) {
   return result;
 }
 
-/// Throws on this rank unless `array` can be its piece of `spec`.
+/// Throws on this rank unless `array` can be its local piece of `spec`.
 void require_piece(int mesh_rank, const DTensorSpec& spec, const Extents& expected,
                    ElementType type, const ArrayRef& array, const char* what) {
   require(array.type == type, [&] {
@@ -67,18 +67,18 @@ void require_mesh(const DeviceMesh& mesh, const DTensorSpec& spec, const char* w
   });
 }
 
-/// Of this rank's piece; empty off the mesh.
+/// Returns the extents of this rank's local piece; empty off the mesh.
 Extents shape_on(const DeviceMesh& mesh, const DTensorSpec& spec) {
   return mesh.coordinate() ? spec.local_shape(mesh.rank()) : Extents();
 }
 
-/// What a rank off a mesh has of a tensor there.
+/// Returns the array of a rank off the mesh, which has no elements.
 ArrayRef nothing_like(const ArrayRef& array) {
   const auto none = Extents::filled(array.extents.size(), 0);
   return {nullptr, array.type, none, none, array.space};
 }
 
-/// On return all is done.
+/// Runs the plans; all is done on return.
 void run_plans(const Execution& execution, std::span<const detail::BoundPlan> plans,
                const Group& group, detail::Scratch& scratch, const char* operation) {
   const detail::NamedRegion region(operation);
@@ -89,7 +89,7 @@ void run_plans(const Execution& execution, std::span<const detail::BoundPlan> pl
     detail::finish_host(execution);
 }
 
-/// What was in it.
+/// Returns the contents of `scratch`, which is empty afterwards.
 std::shared_ptr<void> taken_from(detail::Scratch& scratch) {
   return std::make_shared<detail::Scratch>(std::exchange(scratch, {}));
 }
@@ -204,7 +204,8 @@ void Redistributor::run(const Execution& execution, const ArrayRef& source,
       [&] { return taken_from(*state_->scratch); });
 }
 
-/// False, and nothing is done, where more than a ShortExchange is needed.
+/// Runs the plan as a ShortExchange. Returns false, without doing anything, if that does not
+/// suffice.
 bool Redistributor::run_short(const Execution& execution, const detail::BoundPlan& here,
                               const char* operation) const {
   auto& state = *state_;
@@ -220,8 +221,8 @@ detail::BoundPlan Redistributor::bound(const ArrayRef& source, const ArrayRef& d
           state_->keeps_phases ? &state_->phases : nullptr};
 }
 
-/// The source is read in the first phase alone, and what is reduced there replaces it in later ones
-/// only; or all stays.
+/// Returns true if only the first phase reads the source, and later phases alone replace it by what
+/// was reduced; or if all data stays.
 bool Redistributor::can_run_in_place() const {
   const auto& steps = state_->steps;
   if (state_->group.position < 0 || state_->plan.partial_target()) return false;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// What full_tensor(), gather_to() and reduce_partial() redistribute to.
+// The targets to which full_tensor(), gather_to() and reduce_partial() redistribute.
 #include <fmt/format.h>
 
 #include <tessera/error/error.hpp>

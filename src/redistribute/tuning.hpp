@@ -27,12 +27,13 @@ inline constexpr std::size_t largest_cache = 256;
 /// for plans below it; a run on more than 32 ranks would show the threshold.
 inline constexpr std::size_t most_kept_blocks = 64;
 
-/// Memory of results that a mesh gives out again, bytes, before set_recycling() is called.
+/// Limits the memory of results that a mesh gives out again, bytes, until set_recycling() is
+/// called.
 ///
-/// Fresh memory costs more than what fills it; kept memory is not available to the user. Not
-/// measured on its own; judgement. Shown by: perf_redistribute, column alloc/into, rows
-/// S0->R/4096x4096 (results of 128 MiB, recycled) and S0->R/8192x8192 (512 MiB, the largest that
-/// are).
+/// Fresh memory costs more than the kernels that fill it; memory that is kept is not available to
+/// the user. Not measured on its own; judgement. Shown by: perf_redistribute, column alloc/into,
+/// rows S0->R/4096x4096 (results of 128 MiB, recycled) and S0->R/8192x8192 (512 MiB, the largest
+/// results that are recycled).
 inline constexpr std::int64_t default_recycling_limit = std::int64_t{512} << 20;
 
 /// Sizes and numbers of what calibrate() measures.
@@ -48,7 +49,7 @@ namespace calibration {
 /// Shown by: no row.
 inline constexpr int repetitions = 5;
 
-/// Number of repetitions of the exchange of single elements on a node.
+/// Says how often the exchange of single elements on a node is repeated.
 ///
 /// One exchange takes microseconds, so that many repetitions cost little. Not measured on its own;
 /// judgement. Shown by: no row.
@@ -56,20 +57,20 @@ inline constexpr int tiny_repetitions = 4 * repetitions;
 
 /// Number of messages of 8 bytes between nodes that are under way together.
 ///
-/// Many messages show the cost of each apart from the latency of one, as a plan with many peers
-/// meets it. Not measured on its own; judgement. Shown by: no row; S0->S1/64x64 on several nodes
-/// with many ranks would be the case.
+/// Many messages show the cost of each message apart from the latency of a single one, which is
+/// what a plan with many peers has. Not measured on its own; judgement. Shown by: no row;
+/// S0->S1/64x64 on several nodes with many ranks would be the case.
 inline constexpr std::size_t tiny_messages = 64;
 
 /// Number of long messages between nodes that are under way together.
 ///
-/// Enough of them fill the network, all ranks of a node receiving at once. Not measured on its own;
-/// judgement. Shown by: no row.
+/// There are enough of them to fill the network, as all ranks of a node receive at once. Not
+/// measured on its own; judgement. Shown by: no row.
 inline constexpr std::size_t large_messages = 8;
 
-/// Length of these long messages, bytes.
+/// Gives the length of the long messages between nodes, bytes.
 ///
-/// It was the longest message of a plan when it was chosen, which has 1 MiB since
+/// When it was chosen it was the longest message of a plan, which has had 1 MiB since
 /// (plan/tuning.hpp). Not measured on its own; judgement. Shown by: no row.
 inline constexpr std::int64_t large_bytes = 512 << 10;
 
@@ -80,7 +81,7 @@ inline constexpr std::int64_t large_bytes = 512 << 10;
 /// ranks moves shards of this size.
 inline constexpr std::int64_t rows = 256;
 
-/// Number of columns of that shard.
+/// Gives the number of columns of the shard of `rows` rows.
 ///
 /// Not measured on its own; judgement. Shown by: no row, as for `rows`.
 inline constexpr std::int64_t columns = 2048;

@@ -8,7 +8,7 @@ namespace tessera {
 
 namespace {
 
-/// Index of the part of a coordinate, in split order.
+/// Returns the index, in split order, of the part that `coordinate` holds.
 std::size_t part_index(const DimSplit& split, std::span<const int> coordinate) {
   std::size_t index = 0;
   for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
@@ -76,7 +76,7 @@ class PartSearch {
               static_cast<int>((common.end - 1 - whole.begin) / step) + 1};
     }
     int begin = 0;
-    for (int width = children; width > 0;) {  // first child that ends after range_.begin
+    for (int width = children; width > 0;) {  // finds the first child that ends after range_.begin
       const int half = width / 2;
       if (boundary(first + (begin + half + 1) * parts) > range_.begin) {
         width = half;

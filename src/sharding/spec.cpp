@@ -54,7 +54,8 @@ void require_cut(const std::vector<std::int64_t>& boundaries, const DimSplit& sp
   });
 }
 
-/// Moves lists that say more than the chunk rule into the splits and drops the others.
+/// Returns `boundaries` without the lists that equal the chunk rule. Copies the other lists to
+/// `splits`.
 Boundaries canonical(Boundaries boundaries, std::vector<DimSplit>& splits, const char* function) {
   require(boundaries.empty() || boundaries.size() == splits.size(), [&] {
     return fmt::format("{}: expected boundaries for {} tensor dims, got {} lists", function,

@@ -7,7 +7,7 @@
 namespace tessera {
 namespace {
 
-// Set before main(): the first mesh asks for it.
+// Set before main(), because the first mesh asks for the device.
 [[maybe_unused]] const auto no_query_before = detail::set_device_query([] {
   if (!Kokkos::is_initialized()) return -1;
   return detail::has_device ? Kokkos::device_id() : 0;

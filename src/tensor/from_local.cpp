@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* operation = "tessera::from_local";
 
-/// Position, in split order, of this coordinate among the parts of the tensor dim that these mesh
-/// dims split.
+/// Returns the position, in split order, of `coordinate` among the parts into which `mesh_dims`
+/// split a tensor dim.
 std::size_t part_of(const MeshLayout& layout, const std::vector<int>& mesh_dims,
                     const std::vector<int>& coordinate) {
   std::size_t part = 0;
@@ -31,7 +31,8 @@ std::size_t part_of(const MeshLayout& layout, const std::vector<int>& mesh_dims,
   return part;
 }
 
-/// Sizes of the parts of one tensor dim, in split order.
+/// Returns the sizes of the parts of one tensor dim, in split order. A part whose ranks have no
+/// elements has size 0, unless no rank has any: then it has the least extent of its ranks.
 std::vector<std::int64_t> part_sizes(const MeshLayout& layout, const std::vector<int>& mesh_dims,
                                      const std::vector<Extents>& local_shapes, std::size_t dim,
                                      const char* function) {
@@ -61,7 +62,7 @@ std::vector<std::int64_t> part_sizes(const MeshLayout& layout, const std::vector
   return sizes;
 }
 
-/// A rank without elements has none by the spec either.
+/// Throws unless the ranks that have no elements are those that have none by `spec`.
 void require_no_holes(const DTensorSpec& spec, const std::vector<Extents>& local_shapes,
                       const char* function) {
   for (int rank = 0; rank < spec.layout().size(); ++rank) {
@@ -91,7 +92,8 @@ Extents shape_of(const PieceInfo& info) {
   return std::vector<std::int64_t>(info.extents.begin(), info.extents.begin() + info.tensor_dims);
 }
 
-/// Throws unless all pieces are of one type and, where `spec` is given, of the shapes it says.
+/// Throws unless all pieces have one element type and number of dims and, if `spec` is given, the
+/// shapes that it says.
 void require_pieces(const DeviceMesh& mesh, const DTensorSpec* spec,
                     const std::vector<PieceInfo>& all) {
   for (int rank = 0; rank < mesh.size(); ++rank) {
@@ -197,7 +199,7 @@ void check_pieces(const DeviceMesh& mesh, const DTensorSpec* spec, ElementType t
   common([&] { require_pieces(mesh, spec, all); });
 }
 
-/// Sets to 0 the bytes that belong to no value: the last ones of each x87 number.
+/// Sets the padding of each x87 number, its last bytes, to 0.
 static void clear_padding(std::span<std::byte> elements, ElementType type) {
   constexpr bool is_x87 = std::numeric_limits<long double>::digits == 64;
   constexpr std::size_t value_bytes = 10;

@@ -16,7 +16,8 @@ namespace tessera::detail {
 #if defined(MADV_HUGEPAGE)
 namespace {
 
-/// On the pages that lie in this memory as a whole. Whether the system has taken the advice.
+/// Gives the system `advice` on the pages that lie in this memory as a whole. Returns whether the
+/// system has taken it.
 bool advise(void* data, std::size_t bytes, std::int64_t page_bytes, int advice) {
   const auto page = static_cast<std::uintptr_t>(page_bytes);
   const auto begin = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;

@@ -24,7 +24,7 @@ std::string device_of() {
   return fmt::format("device by {}", Kokkos::DefaultExecutionSpace::name());
 }
 
-/// `threads`: in words.
+/// Returns the lines on Kokkos and the build. `threads` is text, such as ", 4 threads", or empty.
 std::string library(const std::string& threads) {
   constexpr int major = KOKKOS_VERSION / 10000;
   constexpr int minor = KOKKOS_VERSION / 100 % 100;

@@ -10,7 +10,8 @@
 namespace tessera::detail {
 namespace {
 
-/// Whether dim `a` lies outside dim `b`.
+/// Returns whether dim `a` belongs outside dim `b`: whether it has the larger stride in the first
+/// operand in which the two differ.
 bool is_outside(std::span<const Extents> strides, std::size_t a, std::size_t b) {
   for (const auto& operand : strides)
     if (operand[a] != operand[b]) return std::abs(operand[a]) > std::abs(operand[b]);
@@ -39,7 +40,7 @@ void drop_single(Extents& extents, std::span<Extents> strides) {
   truncate(extents, strides, kept);
 }
 
-/// Largest strides outermost; few dims, most often in order.
+/// Moves the largest strides outermost. Insertion sort suits few dims, most often in order.
 void sort(Extents& extents, std::span<Extents> strides) {
   for (std::size_t last = 1; last < extents.size(); ++last)
     for (std::size_t d = last; d > 0 && is_outside(strides, d, d - 1); --d)

@@ -12,13 +12,13 @@
 
 namespace tessera::detail {
 
-/// Tensor dims, and one more for the words of an element.
+/// There is at most one loop per tensor dim, and one more for the words of an element.
 inline constexpr int max_loops = max_tensor_dims + 1;
 
 using LoopArray = Kokkos::Array<std::int64_t, max_loops>;
 
-/// Nested loops, outermost first, at least one; the innermost is cut in chunks. One item is one
-/// chunk of the innermost loop.
+/// Describes nested loops, outermost first, at least one. The innermost loop is split into chunks;
+/// one item is one chunk of it.
 ///
 /// Example: extents {3, 10}, chunk 4: items 0 … 8; item 4 is {1, 4}, of length 4; item 5 is {1, 8},
 /// of length 2.
@@ -27,15 +27,15 @@ struct Loops {
   LoopArray extents{1};
   std::int64_t chunk = 1;
 
-  /// Where an item begins, and how many steps of the innermost loop it has.
+  /// Says where an item begins, and how many steps of the innermost loop it has.
   struct Item {
-    LoopArray index;  ///< 0 where there is no loop
+    LoopArray index;  ///< indices by loop; 0 beyond the last loop
     std::int64_t length;
   };
 
   KOKKOS_FUNCTION std::int64_t chunks() const { return (extents[ndims - 1] + chunk - 1) / chunk; }
 
-  /// Number of items.
+  /// Returns the number of items.
   KOKKOS_FUNCTION std::int64_t items() const {
     std::int64_t result = chunks();
     for (int d = 0; d < ndims - 1; ++d) result *= extents[d];
@@ -56,7 +56,7 @@ struct Loops {
     return result;
   }
 
-  /// To the next item, without divisions.
+  /// Moves `item` to the next item, without divisions.
   KOKKOS_FUNCTION void advance(Item& item) const {
     int d = ndims - 1;
     item.index[d] += chunk;
@@ -72,7 +72,7 @@ struct Loops {
     item.length = left < chunk ? left : chunk;
   }
 
-  /// Distance of the item's beginning, in the strides' unit.
+  /// Returns the distance of the item's beginning from index 0, in the unit of `strides`.
   KOKKOS_FUNCTION std::int64_t offset(const Item& item, const LoopArray& strides) const {
     std::int64_t result = 0;
     for (int d = 0; d < max_loops; ++d) result += item.index[d] * strides[d];
@@ -80,7 +80,7 @@ struct Loops {
   }
 };
 
-/// The upper half of a product.
+/// Returns the upper 64 bits of the product a b.
 KOKKOS_INLINE_FUNCTION std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
   constexpr std::uint64_t low = 0xffffffff;
   const auto first = (a & low) * (b & low);
@@ -107,12 +107,13 @@ class Divisor {
   }
 
  private:
-  std::uint64_t multiplier_ = 0;  ///< 0: d is 1
+  std::uint64_t multiplier_ = 0;  ///< m above; 0 if d is 1
   int shift_ = 0;
 };
 
-/// Nested loops as kernels on devices go through them: one element per index, neighbours of the
-/// innermost loop by neighbouring threads, no divisions and nothing in arrays of a thread's own.
+/// Describes nested loops for kernels on devices. Each thread has one element; neighbouring threads
+/// have neighbouring elements of the innermost loop. Finding an element takes no divisions and no
+/// arrays in a thread's own memory.
 struct DeviceLoops {
   int size = 0;
   LoopArray extents{};
@@ -132,7 +133,7 @@ struct DeviceLoops {
     return result;
   }
 
-  /// Calls visit(d, index) for the index of each loop d at an item, innermost first.
+  /// Calls visit(d, index) for each loop d with its index at `item`, innermost loop first.
   template <class Visit>
   KOKKOS_FUNCTION void at(std::int64_t item, const Visit& visit) const {
     for (int d = size - 1; d > 0; --d) {
@@ -144,15 +145,15 @@ struct DeviceLoops {
   }
 };
 
-/// Loops over all of `extents`, at least one loop. Expects no extent 0.
+/// Returns loops over all of `extents`, at least one loop. Expects no extent 0.
 Loops make_loops(const Extents& extents, std::int64_t chunk);
 
-/// `strides` as the loops take them: 0 where there is no dim.
+/// Returns `strides` in the form that Loops take: 0 beyond the last dim.
 LoopArray loop_strides(const Extents& strides);
 
-/// The same elements by fewer loops: drops extents of 1, sorts by the first operand's strides
-/// (largest outermost), joins dims that are one for every operand. strides[k] are those of operand
-/// k; all change together with `extents`.
+/// Reduces the number of loops over the same elements: drops extents of 1, sorts by the first
+/// operand's strides (largest outermost), and joins dims that form one dim for every operand.
+/// strides[k] holds the strides of operand k; all change together with `extents`.
 void simplify(Extents& extents, std::span<Extents> strides);
 
 }  // namespace tessera::detail

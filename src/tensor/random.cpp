@@ -22,8 +22,10 @@ KOKKOS_FUNCTION std::uint32_t high(std::uint64_t value) {
   return static_cast<std::uint32_t>(value >> 32);
 }
 
-/// Philox4x32-10 of Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC11).
-/// Written out since Random123 1.14 does not compile for HIP.
+/// Returns the four words of Philox4x32-10.
+///
+/// It is written out because Random123 1.14 does not compile for HIP. Source: Salmon, Moraes, Dror,
+/// Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC11).
 KOKKOS_FUNCTION Words draw(Random random, std::uint64_t index) {
   constexpr int rounds = 10;
   Words words = {low(index), high(index), low(random.stream), high(random.stream)};
@@ -40,12 +42,13 @@ KOKKOS_FUNCTION Words draw(Random random, std::uint64_t index) {
   return words;
 }
 
-/// The upper 53 bits of words `part` and `part + 1`.
+/// Returns the upper 53 bits of the 64-bit number whose low word is `part` and high word `part +
+/// 1`.
 KOKKOS_FUNCTION std::uint64_t bits53(const Words& words, int part) {
   return ((static_cast<std::uint64_t>(words[part + 1]) << 32) | words[part]) >> 11;
 }
 
-/// Multiplying by a power of two is exact.
+/// Multiplying by a power of two is exact, so these factors add no rounding.
 constexpr double unit53 = 1.0 / 9007199254740992.0;
 constexpr float unit24 = 1.0f / 16777216.0f;
 
@@ -78,7 +81,8 @@ struct Normal {
   }
 };
 
-/// Parts numbers of type T per element, a chunk of the innermost loop per index.
+/// Fills each element with `Parts` numbers of type T. One index of the kernel fills one chunk of
+/// the innermost loop.
 template <class T, int Parts, class Distribution>
 struct FillRandom {
   std::byte* data;
@@ -102,7 +106,7 @@ struct FillRandom {
   }
 };
 
-/// A piece and where its elements are in the global tensor.
+/// Describes a local piece and the positions of its elements in the global tensor.
 struct Piece {
   ArrayRef destination;
   Extents index_strides;

@@ -49,7 +49,7 @@ class SilentOutput : std::streambuf {
   std::streambuf* before_;
 };
 
-/// After --kokkos-help Kokkos::initialize() calls exit(): MPI is finalised then, too.
+/// Finalises MPI if Kokkos::initialize() calls exit(), as it does after --kokkos-help.
 struct FinaliseAtExit {
   FinaliseAtExit() {
     is_pending = true;
@@ -62,7 +62,7 @@ struct FinaliseAtExit {
   static inline bool is_pending = false;
 };
 
-/// Initialises Kokkos, which gives its help on every rank: rank 0 alone prints it.
+/// Calls Kokkos::initialize(). Kokkos gives its help on every rank; only rank 0 prints it.
 void initialise_kokkos(int& argc, char**& argv, const comm::Runtime& mpi) {
   const bool ends_after_help = is_among("--kokkos-help", argc, argv);
   const bool gives_help = ends_after_help || is_among("--help", argc, argv);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 // This file holds the tuned constants of tensors: where huge pages begin to pay, and chunks of
-// random numbers. One more, `serial_bytes`, stands in <tessera/tensor/detail/launch.hpp>: templates
+// random numbers. Another one, `serial_bytes`, is in <tessera/tensor/detail/launch.hpp>: templates
 // that users' code compiles ask is_for_threads() before every kernel on the host, and a call to a
 // source file would make it slower.
 //

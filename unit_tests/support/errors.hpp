@@ -9,7 +9,7 @@
 
 namespace tessera::test {
 
-/// The message of the E that `call` throws; "no error: …" or "another error: …" otherwise.
+/// Returns the message of the E that `call` throws; otherwise "no error", or "another error: …".
 template <class E, class Call>
 std::string message_of(const Call& call) {
   try {

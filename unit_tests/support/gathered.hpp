@@ -10,7 +10,8 @@
 
 namespace tessera::test {
 
-/// The strings or vectors of all ranks of a group, by position. Collective over the group.
+/// Returns the strings or vectors of all ranks of a group, by position in the group. Collective
+/// over the group.
 template <class Values>
 std::vector<Values> gathered(const Group& group, const Values& mine) {
   std::vector<Values> result;

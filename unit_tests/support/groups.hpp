@@ -17,15 +17,15 @@ inline Communicator world() {
   return detail::communicator_on_nodes(MPI_COMM_WORLD);
 }
 
-/// For the caller to free.
+/// Returns a duplicate of MPI_COMM_WORLD, which the caller frees.
 inline MPI_Comm duplicate_world() {
   MPI_Comm result = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &result);
   return result;
 }
 
-/// Rank lists over `size` ranks: for each length the first ranks, in order, backwards and turned;
-/// the odd ones; all by parity.
+/// Returns rank lists over `size` ranks: for each length the first ranks in order, reversed, and
+/// rotated by half the length; then the odd ranks; then all ranks, the odd ones first.
 inline std::vector<std::vector<int>> rank_lists(int size) {
   std::vector<std::vector<int>> result;
   for (int n = 1; n <= size; ++n) {
@@ -44,7 +44,7 @@ inline std::vector<std::vector<int>> rank_lists(int size) {
   return result;
 }
 
-/// The group of a rank list, unless the caller is not in it.
+/// Returns the group of a rank list; nothing if the caller is not in the list.
 inline std::optional<Group> group_of(const Communicator& communicator,
                                      const std::vector<int>& ranks) {
   const auto mine = std::find(ranks.begin(), ranks.end(), communicator.rank());

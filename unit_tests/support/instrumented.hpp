@@ -4,7 +4,8 @@
 
 namespace tessera::test {
 
-/// Built with a sanitizer or to count lines: times and the memory of the process say nothing.
+/// Is true if the program is built with a sanitizer or to count lines: then times and the memory of
+/// the process mean nothing.
 #if defined(TESSERA_INSTRUMENTED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool is_instrumented = true;
 #elif defined(__has_feature)

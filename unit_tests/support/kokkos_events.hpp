@@ -15,18 +15,18 @@ namespace tessera::test {
 
 namespace tools = Kokkos::Tools::Experimental;
 
-/// Names of what Kokkos did, as its tools see it.
+/// Holds the names of what Kokkos did, as its tools see it.
 struct KokkosEvents {
   std::vector<std::string> kernels;
-  std::vector<std::string> copies;  ///< deep copies, by the label of their target
+  std::vector<std::string> copies;  ///< labels of the targets of deep copies
   std::vector<std::string> allocations;
-  std::vector<std::string> fences;  ///< of the default execution space
+  std::vector<std::string> fences;  ///< fences of the default execution space
   std::vector<std::string> regions;
 };
 
-/// Records them while it lives; one at a time. It leaves out the fences that Kokkos makes itself,
-/// such as those before it frees memory. Of a fence of everything Kokkos tells once for each
-/// execution space; one of these counts.
+/// Records events while it lives; only one may live at a time. It leaves out the fences that Kokkos
+/// makes itself, such as those before it frees memory. Kokkos reports a global fence once for each
+/// execution space; only the report for the default execution space counts.
 class RecordedEvents {
  public:
   RecordedEvents() : before_(tools::get_callbacks()) {
@@ -64,7 +64,7 @@ class RecordedEvents {
     return std::ranges::any_of(beginnings, [&](auto begin) { return name.starts_with(begin); });
   }
 
-  /// The callbacks are plain functions.
+  /// Returns the events, which are static because the callbacks are plain functions.
   static KokkosEvents& events() {
     static KokkosEvents all;
     return all;

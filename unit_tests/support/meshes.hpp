@@ -27,8 +27,8 @@ inline int world_rank() {
   return rank;
 }
 
-/// The mesh that `make` returns, made once per name. It is let go of before Kokkos ends: Views that
-/// its plans keep could not be freed later.
+/// Returns the mesh that `make` returns, made once per name. It is released before Kokkos ends,
+/// because Views that its plans keep could not be freed later.
 inline DeviceMesh kept_mesh(const std::string& name, const std::function<DeviceMesh()>& make) {
   static std::map<std::string, DeviceMesh> meshes;
   if (meshes.empty()) Kokkos::push_finalize_hook([] { meshes.clear(); });
@@ -37,8 +37,8 @@ inline DeviceMesh kept_mesh(const std::string& name, const std::function<DeviceM
   return mesh;
 }
 
-/// The mesh of the first ranks of MPI_COMM_WORLD, kept per shape and names; a null handle where
-/// there are not enough of them.
+/// Returns the mesh of the first ranks of MPI_COMM_WORLD, kept per shape and names; a null handle
+/// if there are not enough ranks.
 inline DeviceMesh mesh_of(const std::vector<int>& shape,
                           const std::vector<std::string>& names = {}) {
   if (std::accumulate(shape.begin(), shape.end(), 1, std::multiplies<>()) > world_size()) return {};
@@ -48,7 +48,7 @@ inline DeviceMesh mesh_of(const std::vector<int>& shape,
   return kept_mesh(name, [&] { return init_device_mesh(MPI_COMM_WORLD, shape, names); });
 }
 
-/// Those of these meshes for which there are enough ranks.
+/// Returns the meshes of these shapes for which there are enough ranks.
 inline std::vector<DeviceMesh> meshes_of(const std::vector<std::vector<int>>& shapes) {
   std::vector<DeviceMesh> result;
   for (const auto& shape : shapes)
@@ -56,7 +56,7 @@ inline std::vector<DeviceMesh> meshes_of(const std::vector<std::vector<int>>& sh
   return result;
 }
 
-/// This rank is on the mesh.
+/// Returns whether this rank is on the mesh.
 inline bool is_on(const DeviceMesh& mesh) {
   return mesh.coordinate().has_value();
 }

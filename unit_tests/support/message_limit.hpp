@@ -12,10 +12,10 @@
 
 namespace tessera::test {
 
-/// Lowers the longest message on the communicator of MPI_COMM_WORLD while the result lives, if the
-/// variable TESSERA_TEST_MESSAGE_LIMIT is set: messages of more bytes travel in several parts.
+/// Limits the length of messages on the communicator of MPI_COMM_WORLD while the result lives, if
+/// the variable TESSERA_TEST_MESSAGE_LIMIT (bytes) is set: longer messages travel in several parts.
 ///
-/// Collective over MPI_COMM_WORLD where it is set.
+/// Collective over MPI_COMM_WORLD if the variable is set.
 inline std::optional<detail::LimitScope> limit_of_messages() {
   const char* const bytes = std::getenv("TESSERA_TEST_MESSAGE_LIMIT");
   if (bytes == nullptr) return std::nullopt;

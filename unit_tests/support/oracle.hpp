@@ -12,10 +12,9 @@
 
 namespace tessera::test {
 
-/// Terms and results are small integers, exact in every element type.
-///
-/// Term of the element at a flat global index, for a combination of coordinates on the Partial mesh
-/// dims.
+/// Returns the contribution to the element at a flat global index; `term` numbers the combinations
+/// of coordinates on the Partial mesh dims. Contributions and results are small integers, exact in
+/// every element type.
 inline std::int64_t term_value(std::int64_t flat, int term, ReduceOp op) {
   const auto mixed = (flat * 7 + term * 13 + flat * term * 3) % 11;
   if (op == ReduceOp::product) return mixed % 3 == 0 ? 2 : 1;
@@ -41,8 +40,8 @@ inline std::int64_t combine(ReduceOp op, std::int64_t a, std::int64_t b) {
   }
 }
 
-/// What the Partial mesh dims of a spec do: which they are, how they combine, what the result is
-/// divided by.
+/// Describes the reduction over the Partial mesh dims of a spec: which dims they are, how they
+/// combine, and what the result is divided by.
 struct PartialRule {
   std::vector<int> mesh_dims;
   ReduceOp op = ReduceOp::sum;
@@ -70,7 +69,8 @@ struct PartialRule {
   }
 };
 
-/// The value of the logical tensor that terms of `rule` make, before the division.
+/// Returns the value of the logical tensor before the division, from the contributions under
+/// `rule`.
 inline std::int64_t logical_value(const PartialRule& rule, std::int64_t flat) {
   auto value = term_value(flat, 0, rule.op);
   for (int term = 1; term < rule.terms; ++term)
@@ -116,7 +116,7 @@ inline void store(std::byte* data, ElementType type, double value) {
   }
 }
 
-/// NaN where the parts of a struct do not belong together.
+/// Returns the element at `data`; NaN if the parts of a struct do not belong together.
 inline double load(const std::byte* data, ElementType type) {
   switch (type.kind) {
     case ElementKind::float32:
@@ -136,7 +136,7 @@ inline double load(const std::byte* data, ElementType type) {
   }
 }
 
-/// Fills this rank's piece of the source with its terms.
+/// Fills this rank's piece of the source with its contributions.
 inline void fill_source(const DTensorSpec& spec, int mesh_rank, const StridedArray& piece) {
   const auto coordinate = spec.layout().coordinate(mesh_rank);
   const PartialRule rule(spec);
@@ -150,7 +150,8 @@ inline void fill_source(const DTensorSpec& spec, int mesh_rank, const StridedArr
   });
 }
 
-/// The value that the target tensor must have at a flat index, as its element type holds it.
+/// Returns the value that the target tensor must have at a flat index, as its element type holds
+/// it.
 inline double expected_value(const RandomCase& random, std::int64_t flat) {
   const PartialRule rule(random.source);
   const auto value = logical_value(rule, flat);
@@ -158,9 +159,9 @@ inline double expected_value(const RandomCase& random, std::int64_t flat) {
   return static_cast<double>(value) / static_cast<double>(rule.divisor);
 }
 
-/// Values of the target tensor at `index`, one for each combination of coordinates on the mesh dims
-/// that are not Partial, where value_at(mesh_rank, index) is what a rank holds. Reduced here over
-/// the Partial mesh dims in double.
+/// Returns the values of the target tensor at `index`, reduced in double over the Partial mesh
+/// dims: one value for each combination of coordinates on the other mesh dims whose piece has that
+/// index. value_at(mesh_rank, index) returns what a rank holds.
 template <class ValueAt>
 std::vector<double> reduced_values(const DTensorSpec& target, const Extents& index,
                                    const ValueAt& value_at) {
@@ -201,8 +202,8 @@ std::vector<double> reduced_values(const DTensorSpec& target, const Extents& ind
   return result;
 }
 
-/// The first element of the target that differs from the oracle's, in words; "" if none does.
-/// value_at(mesh_rank, index) is what a rank holds.
+/// Returns a description of the first element of the target that differs from the oracle's; "" if
+/// none does. value_at(mesh_rank, index) returns what a rank holds.
 template <class ValueAt>
 std::string first_difference(const RandomCase& random, const ValueAt& value_at) {
   std::string difference;
@@ -218,7 +219,8 @@ std::string first_difference(const RandomCase& random, const ValueAt& value_at) 
   return difference;
 }
 
-/// Whether both specs' Partials leave integers exact: integer averages truncate at each reduction.
+/// Returns whether the Partials of both specs leave integers exact: integer averages truncate at
+/// each reduction.
 inline bool is_exact_for_integers(const RandomCase& random) {
   const auto averages = [](const DTensorSpec& spec) {
     return std::ranges::any_of(spec.placements(),

@@ -11,7 +11,7 @@
 
 namespace tessera::test {
 
-/// What one rank moves, as a plan says or a trace counts.
+/// Describes what one rank moves, as a plan says or a trace counts.
 struct Moved {
   int exchanges = 0;
   std::int64_t bytes_sent = 0;
@@ -24,7 +24,7 @@ struct Moved {
   }
 };
 
-/// By the steps of the plan. `mesh_rank` -1: off the mesh.
+/// Returns what a rank moves by the steps of the plan. A `mesh_rank` of -1 is off the mesh.
 inline Moved planned(const RedistributePlan& plan, int mesh_rank) {
   Moved result;
   if (mesh_rank < 0) return result;

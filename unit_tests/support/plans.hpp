@@ -8,7 +8,7 @@
 
 namespace tessera::test {
 
-/// Elements that a rank receives from others.
+/// Returns the number of elements that a rank receives from other ranks.
 inline std::int64_t received_elements(const RedistributePlan& plan, int rank) {
   std::int64_t elements = 0;
   for (const auto& step : plan.steps(rank))

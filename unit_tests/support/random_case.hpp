@@ -17,8 +17,8 @@
 
 namespace tessera::test {
 
-/// A redistribution drawn at random: mesh of up to `largest_mesh` ranks, shape, placements, split
-/// orders, boundaries, element type.
+/// A RandomCase is a redistribution drawn at random: mesh of up to `largest_mesh` ranks, shape,
+/// placements, split orders, boundaries, element type.
 struct RandomCase {
   DTensorSpec source;
   DTensorSpec target;
@@ -35,7 +35,7 @@ inline std::vector<int> random_mesh_shape(Generator& generator, int largest_mesh
   return shape;
 }
 
-/// Placements with Partials of `op` (for sum sometimes avg) and a random split order.
+/// Returns placements with Partials of `op` (for sum sometimes avg) and a random split order.
 inline Placements random_placements(Generator& generator, int mesh_dims, int tensor_dims,
                                     std::optional<ReduceOp> op) {
   std::vector<Placement> placements;
@@ -62,7 +62,7 @@ inline Placements random_placements(Generator& generator, int mesh_dims, int ten
   return Placements(placements, positions);
 }
 
-/// Explicit boundaries for some of the split dims.
+/// Returns the spec with explicit boundaries for some of the split dims.
 inline DTensorSpec with_random_boundaries(Generator& generator, const DTensorSpec& spec) {
   Boundaries boundaries(spec.shape().size());
   for (std::size_t d = 0; d < boundaries.size(); ++d) {
@@ -113,8 +113,8 @@ inline RandomCase random_case(Generator& generator, int largest_mesh) {
           with_random_boundaries(generator, DTensorSpec(layout, target, shape)), type};
 }
 
-/// How the mesh may lie on nodes, with costs that make every way to do with them the cheapest for
-/// some cases; mostly on one node.
+/// Draws how the mesh lies on nodes, mostly on one node, with costs that make each path by way of
+/// nodes the cheapest for some cases.
 inline void draw_nodes(Generator& generator, const MeshLayout& layout,
                        RedistributeOptions& options) {
   const int kind = draw(generator, 0, 5);
@@ -131,7 +131,8 @@ inline void draw_nodes(Generator& generator, const MeshLayout& layout,
   }
 }
 
-/// Any order on the wire, little memory or none said, and nodes as above.
+/// Returns options with any wire order, little extra memory or the default, and nodes by
+/// draw_nodes().
 inline RedistributeOptions random_options(Generator& generator, const MeshLayout& layout) {
   RedistributeOptions options;
   if (draw(generator, 0, 1) == 1) options.extra_memory = draw(generator, 1, 4000);
@@ -140,7 +141,8 @@ inline RedistributeOptions random_options(Generator& generator, const MeshLayout
   return options;
 }
 
-/// Memory of one piece with room around it: any order of dims, gaps between elements.
+/// A StridedArray is the memory of one piece with room around it: any order of dims, gaps between
+/// elements.
 class StridedArray {
  public:
   StridedArray(Generator& generator, ElementType type, const Extents& shape) {

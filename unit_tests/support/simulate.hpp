@@ -17,17 +17,18 @@
 
 namespace tessera::test {
 
-/// How the ranks of a simulation reach one another: through a window those of one node, else by
-/// messages.
+/// Describes how the ranks of a simulation reach one another: ranks of one node through a window,
+/// other ranks by messages.
 struct SimulatedNodes {
-  std::vector<int> node = {};  ///< by rank; empty: each has its own
-  std::int64_t slot_bytes = 0;
+  std::vector<int> node = {};     ///< node of each rank; empty: each rank has its own
+  std::int64_t slot_bytes = 0;    ///< capacity of one slot, bytes
   bool has_device_slots = false;  ///< chunks lie outside the window
   int messages_at_once = 0;       ///< 0: as planned
-  int terms_at_once = 0;          ///< likewise
+  int terms_at_once = 0;          ///< 0: as planned
 };
 
-/// All ranks of a plan in this process. No MPI, no threads: each does in turn what it can.
+/// Runs all ranks of a plan in this process, without MPI or threads: the ranks take turns, and each
+/// does what it can.
 class Simulation {
  public:
   Simulation(const RedistributePlan& plan, const std::vector<ArrayRef>& sources,
@@ -42,7 +43,7 @@ class Simulation {
     make_windows();
   }
 
-  /// Returns how many messages a rank awaits at the same time, at most.
+  /// Runs the plan. Returns the largest number of messages that a rank awaits at the same time.
   int run() {
     const Execution execution;
     const auto ranks = pieces_.size();
@@ -146,7 +147,7 @@ class Simulation {
     pieces_ = results;
   }
 
-  /// Whether there was any message.
+  /// Posts the messages of a rank. Returns whether there were any.
   bool post(int rank, detail::PhaseRun& phase) {
     const auto messages = phase.post(Execution());
     for (const auto& message : messages) {
@@ -157,8 +158,9 @@ class Simulation {
     return !messages.empty();
   }
 
-  /// Passes on the first message from each rank that this one awaits: not before, so that whoever
-  /// relies on a place for it to wait in does not get it.
+  /// Delivers to this rank the first message from each rank from which it awaits one. A message is
+  /// not delivered earlier, so that code which relies on buffered messages fails. Returns whether
+  /// any message was delivered.
   bool pass_messages(int rank, std::vector<detail::PhaseRun>& phases) {
     bool has_moved = false;
     for (auto& [sender, receives] : awaited_[at(rank)]) {
@@ -188,23 +190,23 @@ class Simulation {
   std::vector<ArrayRef> destinations_;
   std::vector<int> all_ranks_;
   std::vector<std::vector<Step>> steps_;
-  std::vector<std::vector<int>> lane_of_;  // by rank and peer
+  std::vector<std::vector<int>> lane_of_;  // channel, by rank and peer; -1: none
   std::deque<std::vector<std::byte>> memories_;
   std::deque<detail::SlotMemory> slots_;
   std::vector<const detail::SlotMemory*> slots_of_;  // by rank
   std::deque<detail::SharedWindow> windows_;
   std::vector<std::unique_ptr<detail::Lanes>> lanes_;
-  /// Messages under way, by receiver and sender.
+  /// Holds the messages under way, by receiver and sender.
   using Mail = std::vector<std::map<int, std::deque<detail::Message>>>;
   Mail sent_;
   Mail awaited_;
-  std::vector<int> awaited_by_;  // messages, by rank
+  std::vector<int> awaited_by_;  // number of messages, by rank
   int most_awaited_ = 0;
 };
 
-/// Runs a plan with all its ranks in this process: pieces by mesh rank. Throws where they would
-/// wait for one another forever, or a message has no counterpart. Returns how many messages a rank
-/// awaits at the same time, at most.
+/// Runs a plan with all its ranks in this process; the pieces are ordered by mesh rank. Throws if
+/// the ranks would wait for one another forever, or if a message has no counterpart. Returns the
+/// largest number of messages that a rank awaits at the same time.
 inline int simulate(const RedistributePlan& plan, const std::vector<ArrayRef>& sources,
                     const std::vector<ArrayRef>& destinations, const SimulatedNodes& nodes = {}) {
   return Simulation(plan, sources, destinations, nodes).run();

@@ -14,8 +14,8 @@
 
 namespace tessera::test {
 
-/// Where tests have their Views: in the memory of Kokkos' default execution space, a device's where
-/// Kokkos has one. Suites for host memory say Kokkos::HostSpace, and HostMatrix.
+/// Tests have their Views in this memory space: that of Kokkos' default execution space, a device's
+/// if Kokkos has one. Suites for host memory name Kokkos::HostSpace, and HostMatrix.
 #ifdef TESSERA_TEST_SPACE
 using TestSpace = TESSERA_TEST_SPACE;
 #else
@@ -31,8 +31,8 @@ inline constexpr bool host_can_access =
     Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
                                typename V::memory_space>::accessible;
 
-/// A View of other memory with the same values, row-major and without holes; the same View where the
-/// host can access it.
+/// Returns a host View with the same values, row-major and without holes; the same View if the host
+/// can access it.
 template <class V>
 auto on_host(const V& view) {
   if constexpr (host_can_access<V>) {
@@ -47,7 +47,7 @@ auto on_host(const V& view) {
   }
 }
 
-/// Calls function(host View), which may change the values of the View.
+/// Calls function(host View), which may change the values of `view`.
 template <class V, class Function>
 void change_on_host(const V& view, const Function& function) {
   const auto host = on_host(view);
@@ -58,7 +58,7 @@ void change_on_host(const V& view, const Function& function) {
   }
 }
 
-/// The row-major number of a global index, times `factor`.
+/// Gives the row-major number of a global index, times `factor`.
 struct GlobalIndex {
   Kokkos::Array<std::int64_t, 8> strides{};
   double factor;
@@ -68,7 +68,7 @@ struct GlobalIndex {
     for (std::size_t d = 0; d < shape.size(); ++d) strides[d] = row_major[d];
   }
 
-  /// For from_function.
+  /// Returns the number for from_function.
   template <std::size_t ndims>
   KOKKOS_FUNCTION double operator()(const Kokkos::Array<std::int64_t, ndims>& index) const {
     std::int64_t number = 0;
@@ -83,7 +83,7 @@ struct GlobalIndex {
   }
 };
 
-/// A tensor in which each element is its global index.
+/// Returns a tensor in which each element is its global index.
 template <class V>
 DTensor<V> iota(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
   return from_function<V>(mesh, placements, shape, GlobalIndex(shape));
@@ -102,7 +102,7 @@ void for_each_index_in(const Box& box, const Function& function) {
   }
 }
 
-/// The element of a host View that is the piece at `offset`.
+/// Returns the element at the global index `index` of a host View that is the piece at `offset`.
 template <class HostView>
 auto& element_of(const HostView& view, const Extents& offset, const Extents& index) {
   static_assert(host_can_access<HostView>);
@@ -112,7 +112,7 @@ auto& element_of(const HostView& view, const Extents& offset, const Extents& ind
   return view.data()[distance];
 }
 
-/// Makes each element its global index, where the View is the piece at `offset` of a tensor of
+/// Sets each element to its global index; the View is the piece at `offset` of a tensor of
 /// `global_shape`.
 template <class V>
 void fill_iota(const V& view, const Extents& offset, const Extents& global_shape) {
@@ -124,7 +124,7 @@ void fill_iota(const V& view, const Extents& offset, const Extents& global_shape
   });
 }
 
-/// A new View in which each element is its index.
+/// Returns a new View in which each element is its index.
 template <class V>
 V iota_view(const Extents& shape) {
   const auto view = detail::allocate<V>(shape, "iota");
@@ -132,8 +132,8 @@ V iota_view(const Extents& shape) {
   return view;
 }
 
-/// The first element of `view`, the piece `box`, that is not expected(its global index), in words;
-/// "" where all are.
+/// Returns a description of the first element of `view`, the piece `box`, that differs from
+/// expected(its global index), or of wrong extents; "" if all are right.
 template <class V, class Expected>
 std::string wrong_element(const V& view, const Box& box, const Expected& expected) {
   const auto extents = detail::extents_of(view);
@@ -150,13 +150,13 @@ std::string wrong_element(const V& view, const Box& box, const Expected& expecte
   return text.str();
 }
 
-/// The same for a whole tensor held in one View.
+/// Checks a full tensor held in one View, as wrong_element() does.
 template <class V, class Expected>
 std::string wrong_whole(const V& view, const Extents& shape, const Expected& expected) {
   return wrong_element(view, {Extents::filled(shape.size(), 0), shape}, expected);
 }
 
-/// The same for a tensor's local piece. Off the mesh it has to be empty.
+/// Checks a tensor's local piece, as wrong_element() does. Off the mesh it has to be empty.
 template <class V, class Expected>
 std::string wrong_piece(const DTensor<V>& tensor, const Expected& expected) {
   if (tensor.device_mesh().coordinate())
@@ -165,13 +165,13 @@ std::string wrong_piece(const DTensor<V>& tensor, const Expected& expected) {
   return V::rank() == 0 || tensor.to_local().size() == 0 ? "" : "not empty off the mesh";
 }
 
-/// "" where each element of the local piece is `factor` times its global index.
+/// Returns "" if each element of the local piece is `factor` times its global index.
 template <class V>
 std::string wrong_iota(const DTensor<V>& tensor, double factor = 1) {
   return wrong_piece(tensor, GlobalIndex(tensor.shape(), factor));
 }
 
-/// Whether each element of this rank's piece is `factor` times its global index.
+/// Returns whether each element of this rank's piece is `factor` times its global index.
 template <class V>
 bool is_iota(const DTensor<V>& tensor, double factor = 1) {
   return wrong_iota(tensor, factor).empty();

@@ -31,7 +31,7 @@ void for_each_index(const Extents& extents, Function function) {
   }
 }
 
-/// Host memory with an array of any layout in it, and holes around the elements.
+/// Holds an array of any layout in host memory, with holes around the elements.
 class TestArray {
  public:
   TestArray(std::mt19937& generator, ElementType type, const Extents& extents, Layout layout,
@@ -100,7 +100,7 @@ inline Layout random_layout(std::mt19937& generator) {
   return static_cast<Layout>(generator() % layouts);
 }
 
-/// 0 to 8 dims, at most `most` elements, sometimes none.
+/// Returns extents of 0 to 8 dims with at most `most` elements, sometimes none.
 inline Extents random_extents(std::mt19937& generator, std::int64_t most) {
   Extents result;
   const auto ndims = generator() % 9;

@@ -8,7 +8,7 @@
 
 namespace tessera::test {
 
-/// What this rank communicated while the object lived.
+/// Counts what this rank communicates while the object lives.
 class Traffic {
  public:
   int exchanges() const { return exchanges_; }

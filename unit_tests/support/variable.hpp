@@ -9,7 +9,7 @@
 
 namespace tessera::test {
 
-/// Sets an environment variable while it lives.
+/// Sets an environment variable while it lives, and restores the old value at the end.
 class Variable {
  public:
   Variable(std::string name, const std::string& value) : name_(std::move(name)) {

@@ -9,13 +9,13 @@
 
 namespace tessera::test {
 
-/// Reads XML as far as it matters for SVG: elements nest and end, attributes are quoted and stand
+/// Checks XML as far as it matters for SVG: elements nest and end, attributes are quoted and occur
 /// once, entities are known, control characters are absent.
 class XmlReader {
  public:
   explicit XmlReader(std::string_view text) : rest_(text), size_(text.size()) {}
 
-  /// What is wrong with the document and where; "" for nothing.
+  /// Returns what is wrong with the document and where; "" if nothing is.
   std::string problem() {
     skip_spaces();
     if (rest_.empty() || rest_[0] != '<') fail("no root element");
@@ -33,7 +33,7 @@ class XmlReader {
     return problem_;
   }
 
-  /// Elements with this name that were read.
+  /// Returns how many elements with this name were read.
   int count(std::string_view name) const {
     int result = 0;
     for (const auto& element : names_) result += element == name;
@@ -138,12 +138,12 @@ class XmlReader {
   std::string problem_;
 };
 
-/// What is wrong with a document; "" for nothing.
+/// Returns what is wrong with a document; "" if nothing is.
 inline std::string xml_problem(std::string_view text) {
   return XmlReader(text).problem();
 }
 
-/// How often a text occurs in another one.
+/// Returns how often `part` occurs in `text`.
 inline int occurrences(std::string_view text, std::string_view part) {
   int result = 0;
   for (auto i = text.find(part); i != text.npos; i = text.find(part, i + 1)) ++result;

@@ -14,49 +14,51 @@
 
 namespace tessera {
 
-/// An ordered list of ranks of a communicator, and the caller's position in it. The list must
-/// outlive the group.
+/// A Group is an ordered list of ranks of a communicator, with the caller's position in it. The
+/// list must outlive the group.
 struct Group {
   Communicator communicator;
   std::span<const int> ranks;
-  /// -1 where the caller is not in the list.
+  /// Holds the caller's index in `ranks`; -1 if the caller is not in the list.
   int position;
 
   int size() const { return static_cast<int>(ranks.size()); }
-  /// The rank so many positions after the caller's, round and round; before it, if negative.
+  /// Returns the rank that is `distance` positions after the caller's, cyclically; before it if
+  /// `distance` is negative.
   int rank_at(int distance) const {
     const int n = size();
     return ranks[static_cast<std::size_t>((position + distance % n + n) % n)];
   }
 };
 
-/// All ranks of the communicator, in its order. Its list lives as long as the communicator's
-/// handle.
+/// Returns the group of all ranks of the communicator, in its order. The list lives as long as a
+/// handle of the communicator.
 Group all_ranks(const Communicator& communicator);
 
-/// Collectives on bytes among the ranks of a group, by point-to-point messages on the library's
-/// duplicate: no communicator is made. Every rank of the group calls them in the same order.
-/// `operation` has static storage and names the caller in trace events: one event per call with
-/// what was really sent, none for a group of one rank.
+/// The functions below are collectives on bytes among the ranks of a group. They use point-to-point
+/// messages on the library's duplicate and make no communicator. Every rank of the group calls them
+/// in the same order. A call emits one trace event with what was really sent, none if the group has
+/// one rank. `operation`, which has static storage, names the caller in it.
 
-/// Everyone's bytes, by position. All give the same number of bytes.
+/// Returns the bytes of all ranks, one after another by position. All ranks pass the same number of
+/// bytes.
 std::vector<std::byte> all_gather(const Group& group, std::span<const std::byte> mine,
                                   TraceKind kind, const char* operation);
 
-/// Everyone's bytes, by position; sizes may differ.
+/// Returns the bytes of each rank, by position. Sizes may differ between ranks.
 std::vector<std::vector<std::byte>> all_gather_v(const Group& group,
                                                  std::span<const std::byte> mine, TraceKind kind,
                                                  const char* operation);
 
-/// The bytes of position `root`, on every rank; `data` has the same size everywhere and is
-/// overwritten elsewhere.
+/// Copies `data` of position `root` to `data` of all other ranks. `data` has the same size on every
+/// rank.
 void broadcast(const Group& group, std::span<std::byte> data, int root, TraceKind kind,
                const char* operation);
 
-/// Returns when all have called it.
+/// Returns when all ranks of the group have called it.
 void barrier(const Group& group, TraceKind kind, const char* operation);
 
-/// all_gather of one value of a trivially copyable type.
+/// Returns the values that all ranks pass, by position. T is trivially copyable.
 template <class T>
 std::vector<T> all_gather_value(const Group& group, const T& mine, TraceKind kind,
                                 const char* operation) {

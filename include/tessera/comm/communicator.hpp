@@ -11,21 +11,21 @@
 
 namespace tessera {
 
-/// The library's private duplicate of a user's communicator: all that the library sends goes
-/// through it, and nothing else does.
+/// A Communicator is the library's private duplicate of a user's communicator. The library sends
+/// everything through it, and nothing else uses it.
 ///
-/// A shared handle. The duplicate is an attribute of the user's communicator, so that every mesh
-/// made from it shares one; it is freed when the user frees his communicator or at MPI_Finalize,
-/// whichever comes first. Every later use throws MpiError.
+/// It is a shared handle. The duplicate is an attribute of the user's communicator, so that all
+/// meshes made from that communicator share it. It is freed when the user frees the communicator or
+/// at MPI_Finalize, whichever comes first; every later use throws MpiError.
 class Communicator {
  public:
-  /// For the library itself: what the handles share.
+  /// Holds what the handles share; for the library itself.
   struct State;
 
-  /// No communicator. Every member but is_null, is_freed and == needs one.
+  /// Makes a null handle, on which only is_null, is_freed and == may be called.
   Communicator() = default;
 
-  /// Duplicates `user` at its first use, later gives the same duplicate again.
+  /// Returns the duplicate of `user`: the first call makes it, later calls return the same one.
   ///
   /// Collective over `user`. Errors: InvalidArgument for MPI_COMM_NULL, an inter-communicator, or
   /// an environment variable of the library with a wrong value (on every rank); MpiError before
@@ -33,34 +33,35 @@ class Communicator {
   static Communicator duplicate_of(MPI_Comm user);
 
   bool is_null() const { return state_ == nullptr; }
-  /// The duplicate was freed, with the user's communicator or at MPI_Finalize.
+  /// Returns whether the duplicate was freed, with the user's communicator or at MPI_Finalize.
   bool is_freed() const;
   int rank() const;
   int size() const;
 
-  /// This machine runs more of these ranks than they may use cores: waits yield at once instead of
-  /// spinning. True until the ranks have found out who shares a node, as making a mesh does.
+  /// Returns whether this machine runs more ranks of this communicator than they may use cores;
+  /// waits then yield at once instead of spinning. True until the ranks have detected who shares a
+  /// node, as making a mesh does.
   bool is_oversubscribed() const;
 
-  /// The duplicate itself. Errors: MpiError if it was freed.
+  /// Returns the duplicate itself. Errors: MpiError if it was freed.
   MPI_Comm handle() const;
 
-  /// A communicator of `ranks` (of this one) in this order, for the user and for files; the same
-  /// one each time for the same list.
+  /// Returns a communicator of `ranks` (ranks of this one) in this order, for the user and for
+  /// files. Equal lists get the same communicator.
   ///
-  /// Collective over `ranks` at first use (MPI_Comm_create_group), local afterwards. Freed with the
-  /// duplicate.
+  /// Collective over `ranks` at first use (MPI_Comm_create_group), local afterwards. It is freed
+  /// with the duplicate.
   MPI_Comm group(std::span<const int> ranks) const;
 
-  /// group() of this list has been called.
+  /// Returns whether group() was called with this list.
   bool has_group(std::span<const int> ranks) const;
 
-  /// For the library itself: what the handles share.
+  /// Returns what the handles share; for the library itself.
   ///
-  /// Errors: InvalidArgument for a null one, MpiError if it was freed.
+  /// Errors: InvalidArgument for a null handle, MpiError if the duplicate was freed.
   State& state() const;
 
-  /// The same duplicate.
+  /// Returns whether both handles refer to the same duplicate.
   friend bool operator==(const Communicator&, const Communicator&) = default;
 
  private:

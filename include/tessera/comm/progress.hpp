@@ -8,20 +8,20 @@
 
 namespace tessera {
 
-/// How far an operation that takes seconds has come on this rank.
+/// Progress says how far an operation that takes seconds has come on this rank.
 struct Progress {
-  const char* operation;  ///< "tessera::redistribute", …: static storage
-  std::int64_t bytes;     ///< of the whole operation, on this rank
-  double fraction;        ///< of them that are done, from 0 to 1, over all its steps
+  const char* operation;  ///< name with static storage: "tessera::redistribute", …
+  std::int64_t bytes;     ///< size of the whole operation on this rank, bytes
+  double fraction;        ///< part of `bytes` that is done, over all steps, 0 to 1
 };
 
-/// What a ProgressScope calls.
+/// A ProgressObserver is what a ProgressScope calls.
 using ProgressObserver = std::function<void(const Progress&)>;
 
-/// Installs `observer` for operations of this thread, and puts the previous one back when
-/// destroyed.
-/// Nests: the innermost one is told. It is told at the end (1) of each operation of at least
-/// `least_bytes`, and before at most every tenth of a second.
+/// Installs `observer` for operations of this thread, and restores the previous one when destroyed.
+///
+/// Scopes nest: only the innermost observer is called. It is called at the end of each operation of
+/// at least `least_bytes` bytes, with fraction 1, and before that at most every tenth of a second.
 class ProgressScope {
  public:
   explicit ProgressScope(ProgressObserver observer,
@@ -42,29 +42,29 @@ class ProgressScope {
   ProgressScope* outer_;
 };
 
-/// Reports one operation to the observer, where there is one and the operation is large enough.
+/// Reports one operation to the observer, if there is one and the operation is large enough.
 class ProgressMeter {
  public:
-  /// For the innermost scope of this thread. `operation` has static storage; `bytes`: of the whole
-  /// operation, on this rank.
+  /// Reports to the innermost scope of this thread. `operation` has static storage; `bytes` is the
+  /// size of the whole operation on this rank.
   ProgressMeter(const char* operation, std::int64_t bytes);
-  /// This thread has an observer.
+  /// Returns whether this thread has an observer.
   static bool is_wanted();
-  /// Somebody listens: otherwise nothing need be counted.
+  /// Returns whether an observer listens to this operation; if not, nothing need be counted.
   bool is_on() const { return !listener_.expired(); }
-  /// `bytes` are done in all.
+  /// Reports that `bytes` bytes are done in total.
   void reach(std::int64_t bytes);
-  /// All is done. Later calls do nothing.
+  /// Reports that the operation is complete. Later calls do nothing.
   void finish();
 
  private:
   std::weak_ptr<const ProgressScope::Listener> listener_;  ///< a call may outlive the scope
   Progress progress_;
-  double next_ = 0;  ///< detail::seconds() of the next report
+  double next_ = 0;  ///< earliest time of the next report, detail::seconds()
 };
 
-/// An observer that draws a bar on stderr if that is a terminal, else prints a line for each tenth;
-/// on rank 0 of MPI_COMM_WORLD alone.
+/// Returns an observer that draws a bar on stderr if that is a terminal, and otherwise prints a
+/// line for each tenth. It prints only on rank 0 of MPI_COMM_WORLD.
 ProgressObserver progress_bar();
 
 }  // namespace tessera

@@ -4,23 +4,23 @@
 
 #include <string>
 
-/// Of these headers: the 1 of 1.2.3.
+/// Gives the major version of these headers: the 1 of 1.2.3.
 #define TESSERA_VERSION_MAJOR 0
-/// Of these headers: the 2 of 1.2.3.
+/// Gives the minor version of these headers: the 2 of 1.2.3.
 #define TESSERA_VERSION_MINOR 1
-/// Of these headers: the 3 of 1.2.3.
+/// Gives the patch version of these headers: the 3 of 1.2.3.
 #define TESSERA_VERSION_PATCH 0
-/// Of these headers, as one number: 10203 is 1.2.3.
+/// Gives the version of these headers as one number: 10203 means 1.2.3.
 #define TESSERA_VERSION \
   (TESSERA_VERSION_MAJOR * 10000 + TESSERA_VERSION_MINOR * 100 + TESSERA_VERSION_PATCH)
 
 namespace tessera {
 
-/// Version of the library that the program is linked with: "0.1.0".
+/// Returns the version of the library that the program is linked with: "0.1.0".
 std::string version();
 
-/// How that library was built, in one line: "GNU 12.2.0, Release, static, commit 1a2b3c4, Kokkos
-/// for OPENMP, MPI-4 large counts".
+/// Returns one line that says how the linked library was built: "GNU 12.2.0, Release, static,
+/// commit 1a2b3c4, Kokkos for OPENMP, MPI-4 large counts".
 std::string build_info();
 
 }  // namespace tessera

@@ -9,18 +9,18 @@
 
 namespace tessera {
 
-/// Base of everything Tessera throws. The message names the function, what was expected and what
-/// was given.
+/// An Error is the base of everything that Tessera throws. The message names the function, what was
+/// expected and what was given.
 class Error : public std::runtime_error {
  public:
-  /// `file` and `line`: of the check that failed, by default the place of the call.
+  /// Takes `file` and `line` of the check that failed, by default those of the constructor call.
   explicit Error(const std::string& message, const char* file = __builtin_FILE(),
                  int line = __builtin_LINE())
       : std::runtime_error(message), file_(file), line_(line) {}
 
-  /// Source file and line of the check that failed.
+  /// Returns the source file of the check that failed.
   const char* file() const noexcept { return file_; }
-  /// Line of that check.
+  /// Returns the line of the check that failed.
   int line() const noexcept { return line_; }
 
  private:
@@ -28,7 +28,7 @@ class Error : public std::runtime_error {
   int line_;
 };
 
-/// An argument that no call of this function accepts.
+/// Reports an argument that no call of the function accepts.
 class InvalidArgument : public Error {
  public:
   explicit InvalidArgument(const std::string& message, const char* file = __builtin_FILE(),
@@ -36,7 +36,7 @@ class InvalidArgument : public Error {
       : Error(message, file, line) {}
 };
 
-/// A tensor whose placements are not those that the callee asked for.
+/// Reports a tensor whose placements differ from those that the called function expects.
 class PlacementMismatch : public Error {
  public:
   explicit PlacementMismatch(const std::string& message, const char* file = __builtin_FILE(),
@@ -44,7 +44,7 @@ class PlacementMismatch : public Error {
       : Error(message, file, line) {}
 };
 
-/// Tensors or arguments that live on different meshes.
+/// Reports tensors or arguments that live on different meshes.
 class MeshMismatch : public Error {
  public:
   explicit MeshMismatch(const std::string& message, const char* file = __builtin_FILE(),
@@ -52,7 +52,7 @@ class MeshMismatch : public Error {
       : Error(message, file, line) {}
 };
 
-/// An MPI call that returned an error code, or MPI used outside its lifetime.
+/// Reports an MPI call that returned an error code, or a use of MPI outside its lifetime.
 class MpiError : public Error {
  public:
   explicit MpiError(const std::string& message, const char* file = __builtin_FILE(),
@@ -60,7 +60,7 @@ class MpiError : public Error {
       : Error(message, file, line) {}
 };
 
-/// A file that is missing, damaged, of another type, or cannot be written.
+/// Reports a file that is missing, damaged, of another type, or cannot be written.
 class IoError : public Error {
  public:
   explicit IoError(const std::string& message, const char* file = __builtin_FILE(),
@@ -68,7 +68,7 @@ class IoError : public Error {
       : Error(message, file, line) {}
 };
 
-/// A peer that did not arrive in time.
+/// Reports a rank that did not arrive within the time limit.
 class Timeout : public Error {
  public:
   explicit Timeout(const std::string& message, const char* file = __builtin_FILE(),
@@ -76,7 +76,7 @@ class Timeout : public Error {
       : Error(message, file, line) {}
 };
 
-/// Throws E unless `condition` holds. `message` is a string, or a callable that makes one: it is
+/// Throws E unless `condition` holds. `message` is a string, or a callable that returns one and is
 /// called only on failure.
 template <std::derived_from<Error> E = InvalidArgument, class Message>
 void require(bool condition, Message&& message, const char* file = __builtin_FILE(),

@@ -11,29 +11,30 @@
 
 namespace tessera {
 
-/// How much a record matters. Settings that name a level record those above it in this list, too.
+/// A LogLevel says how much a record matters. Settings that name a level also record the levels
+/// above it in this list.
 enum class LogLevel : std::uint8_t {
-  warning,  ///< something that the library did otherwise than one would expect
-  info,     ///< what it has decided, once: transports, plans
-  debug,    ///< what it does in each call
+  warning,  ///< the library does something other than one would expect
+  info,     ///< decisions that are made once: transports, plans
+  debug,    ///< what the library does in each call
 };
 
-/// One thing that the library tells.
+/// A LogRecord is one entry of the library's log.
 struct LogRecord {
   LogLevel level;
-  const char* module;  ///< "comm", "redistribute", …: static storage
+  const char* module;  ///< "comm", "redistribute", …: a string in static storage
   std::string text;
 };
 
-/// "comm: warning: …"
+/// Returns "comm: warning: …": the module, the level and the text.
 std::string to_string(const LogRecord& record);
 
-/// What a LogScope calls with each record.
+/// A LogObserver is the function that a LogScope calls with each record.
 using LogObserver = std::function<void(const LogRecord&)>;
 
-/// Installs `observer` for records of this thread, and puts the previous one back when destroyed.
-/// Nests: the previous one is told too. Which records there are is up to the settings: by default
-/// warnings.
+/// Calls `observer` with each record of this thread while the scope lives. Scopes nest: the
+/// observers of outer scopes are called, too. The settings decide what is recorded; by default
+/// warnings are.
 class LogScope {
  public:
   explicit LogScope(LogObserver observer);
@@ -48,43 +49,47 @@ class LogScope {
   friend void log(const LogRecord&);
 };
 
-/// What is recorded, and whether records are printed besides.
+/// LogSettings say what is recorded, and whether records are also printed.
 struct LogSettings {
-  std::map<std::string, LogLevel, std::less<>> levels = {};  ///< by module
-  LogLevel otherwise = LogLevel::warning;                    ///< of other modules
-  bool prints = false;                                       ///< to stderr
-  bool is_on_all_ranks = false;  ///< else only rank 0 of MPI_COMM_WORLD prints
+  std::map<std::string, LogLevel, std::less<>> levels = {};  ///< highest level, by module
+  LogLevel otherwise = LogLevel::warning;                    ///< highest level elsewhere
+  bool prints = false;           ///< whether records are printed to stderr
+  bool is_on_all_ranks = false;  ///< whether all ranks print, or only rank 0 of MPI_COMM_WORLD
 
   friend bool operator==(const LogSettings&, const LogSettings&) = default;
 };
 
-/// Settings in words: "redistribute:debug,comm:info", a level alone for all other modules, and
-/// "ranks:all". They print.
+/// Returns the settings that `text` describes, with printing on: "redistribute:debug,comm:info"
+/// gives the levels of two modules, a level alone is that of all other modules, and "ranks:all"
+/// lets all ranks print.
 ///
 /// Errors: InvalidArgument.
 LogSettings parse_log_settings(std::string_view text);
 
-/// Replaces the settings of this process, which begin as the environment variable TESSERA_LOG has
-/// them in words; without it nothing is printed.
+/// Replaces the settings of this process. Until the first call they are those that the environment
+/// variable TESSERA_LOG describes; without the variable nothing is printed.
 void set_log_settings(const LogSettings& settings);
-/// The settings of this process, as they are now. Local.
+/// Returns the current settings of this process. Local.
 LogSettings log_settings();
 
-/// Tells the observers of this thread, innermost first, and prints, as the settings have it.
+/// Passes `record` to the observers of this thread, innermost first, and prints it, if the settings
+/// say so.
 void log(const LogRecord& record);
 
 namespace detail {
 
-/// The highest level of any module.
-inline std::atomic<LogLevel> highest_log_level{LogLevel::debug};  // until the settings were read
+/// Holds the highest level that is recorded of any module; no record above it is made.
+inline std::atomic<LogLevel> highest_log_level{LogLevel::debug};  // until the settings are read
 
+/// Returns whether the settings record this level of the module.
 bool is_recorded(const char* module, LogLevel level);
-/// Which rank prints.
+/// Sets the rank of this process in MPI_COMM_WORLD, which decides whether it prints.
 void set_log_rank(int world_rank);
 
 }  // namespace detail
 
-/// Records what make() returns, if that level of the module is recorded: it is called only then.
+/// Records the text that make() returns, if the settings record this level of the module; otherwise
+/// make() is not called.
 template <class Make>
 void log(LogLevel level, const char* module, const Make& make) {
   if (level > detail::highest_log_level.load(std::memory_order_relaxed)) return;

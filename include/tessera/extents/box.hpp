@@ -10,7 +10,7 @@
 
 namespace tessera {
 
-/// The half-open range [begin, end) of one tensor dim.
+/// An Interval is the half-open range [begin, end) of one tensor dim.
 struct Interval {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -20,18 +20,18 @@ struct Interval {
   friend constexpr bool operator==(const Interval&, const Interval&) = default;
 };
 
-/// What both intervals cover; empty where they do not meet.
+/// Returns what both intervals cover, which is empty if they do not meet.
 constexpr Interval intersect(Interval a, Interval b) {
   const auto begin = std::max(a.begin, b.begin);
   return {begin, std::max(begin, std::min(a.end, b.end))};
 }
 
-/// `inner` lies in `outer`; an empty one lies anywhere.
+/// Returns whether `inner` lies in `outer`; every interval contains the empty ones.
 constexpr bool contains(Interval outer, Interval inner) {
   return inner.is_empty() || (outer.begin <= inner.begin && inner.end <= outer.end);
 }
 
-/// A product of intervals, one per tensor dim: offset and shape, in elements.
+/// A Box is a product of intervals, one per tensor dim, given by offset and shape in elements.
 struct Box {
   Extents offset;
   Extents shape;
@@ -42,10 +42,10 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-/// What both boxes cover; with extents 0 where they do not meet.
+/// Returns what both boxes cover, with extent 0 in each tensor dim in which they do not meet.
 Box intersect(const Box& a, const Box& b);
 
-/// "[0:4, 2:5]".
+/// Returns the box as text: "[0:4, 2:5]".
 std::string to_string(const Box& box);
 
 }  // namespace tessera

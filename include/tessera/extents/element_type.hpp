@@ -11,10 +11,10 @@
 
 namespace tessera {
 
-/// What the library knows of an element: enough to move it (its size) and to reduce it (its
-/// arithmetic).
+/// An ElementKind says which arithmetic an element has, so that the library can reduce it. Elements
+/// of every kind can be moved.
 enum class ElementKind : std::uint8_t {
-  opaque,  ///< moves, does not reduce
+  opaque,  ///< any other type: can be moved, not reduced
   boolean,
   int8,
   int16,
@@ -34,7 +34,7 @@ enum class ElementKind : std::uint8_t {
   complex_long_double,
 };
 
-/// Element type as a value: kind and size in bytes.
+/// Describes an element type as a value: its kind and its size in bytes.
 struct ElementType {
   ElementKind kind = ElementKind::opaque;
   std::int32_t size = 0;
@@ -42,32 +42,35 @@ struct ElementType {
   friend constexpr bool operator==(const ElementType&, const ElementType&) = default;
 };
 
-/// int8 to int64 and uint8 to uint64; boolean is none.
+/// Returns whether `kind` is one of int8 to int64 and uint8 to uint64; boolean is not an integer.
 constexpr bool is_integer(ElementKind kind) {
   return kind >= ElementKind::int8 && kind <= ElementKind::uint64;
 }
-/// complex64, complex128 and complex_long_double.
+/// Returns whether `kind` is complex64, complex128 or complex_long_double.
 constexpr bool is_complex(ElementKind kind) {
   return kind >= ElementKind::complex64;
 }
-/// Real floating-point numbers: float16 to float64, bfloat16 and long_double.
+/// Returns whether `kind` is a real floating-point number: float16 to float64, bfloat16 or
+/// long_double.
 constexpr bool is_floating(ElementKind kind) {
   return kind >= ElementKind::float16 && kind <= ElementKind::long_double;
 }
 
-/// "float64", "complex64", "opaque(24 bytes)".
+/// Returns the name of the type: "float64", "complex64", "opaque(24 bytes)".
 std::string to_string(ElementType type);
 
 namespace detail {
 
-/// Numbers that have a kind, not those of extensions, such as __int128 and __float128.
+/// Matches the floating-point types that have an ElementKind. Extensions such as __float128 have
+/// none.
 template <class T>
 concept FloatingNumber =
     std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, long double>;
+/// Matches the integral types that have an ElementKind. Extensions such as __int128 have none.
 template <class T>
 concept IntegerNumber = std::integral<T> && sizeof(T) <= 8;
 
-/// std::complex, Kokkos::complex and their like.
+/// Matches std::complex, Kokkos::complex and similar types.
 template <class T>
 concept ComplexNumber = requires(T value) {
   typename T::value_type;
@@ -109,11 +112,11 @@ constexpr ElementKind deduced_kind() {
 
 }  // namespace detail
 
-/// The kind of T; specialise it for number types of your own that have a kind above.
+/// Gives the kind of T. Specialise it for number types of your own that have a kind above.
 template <class T>
 inline constexpr ElementKind element_kind = detail::deduced_kind<T>();
 
-/// Element type of T, which must be trivially copyable.
+/// Returns the element type of T, which must be trivially copyable.
 template <class T>
 constexpr ElementType element_type() {
   using Value = std::remove_cv_t<T>;
@@ -121,7 +124,7 @@ constexpr ElementType element_type() {
   return {element_kind<Value>, static_cast<std::int32_t>(sizeof(Value))};
 }
 
-/// Mixes kind and size into `seed`.
+/// Returns a hash of `seed` and the kind and size of `type`.
 constexpr std::uint64_t hash_combine(std::uint64_t seed, ElementType type) {
   seed = hash_combine(seed, static_cast<std::uint64_t>(type.kind));
   return hash_combine(seed, static_cast<std::uint64_t>(type.size));

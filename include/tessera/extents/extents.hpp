@@ -17,11 +17,11 @@
 
 namespace tessera {
 
-/// Largest number of tensor dims, that of a Kokkos::View.
+/// A tensor has at most 8 dims, the limit of a Kokkos::View.
 inline constexpr int max_tensor_dims = 8;
 
-/// One 64-bit number per tensor dim: a shape, an offset, a coordinate or strides. Holds its numbers
-/// inline, never allocates.
+/// Holds one 64-bit number per tensor dim: a shape, an offset, a coordinate or strides. The numbers
+/// are stored inline, without allocation.
 ///
 /// Converts from and to std::vector<std::int64_t> and compares with it.
 /// Errors: InvalidArgument for more than 8 numbers.
@@ -34,13 +34,13 @@ class Extents {
   constexpr Extents() = default;
   Extents(std::initializer_list<std::int64_t> values) { assign(values); }
 
-  /// From any range of integers that has a size.
+  /// Copies any range of integers that has a size.
   template <std::ranges::sized_range Range>
   requires std::integral<std::ranges::range_value_t<Range>> Extents(const Range& values) {
     assign(values);
   }
 
-  /// `size` times `value`.
+  /// Returns `size` numbers that all equal `value`.
   static Extents filled(std::size_t size, std::int64_t value) {
     require(size <= max_tensor_dims, "Extents: expected at most 8 tensor dims");
     Extents result;
@@ -60,15 +60,15 @@ class Extents {
   constexpr const_iterator begin() const { return values_.data(); }
   constexpr const_iterator end() const { return values_.data() + size_; }
 
-  /// Appends a number. Errors: InvalidArgument if there are 8.
+  /// Adds a number at the end. Errors: InvalidArgument if there are 8 already.
   void push_back(std::int64_t value) {
     require(size_ < max_tensor_dims, "Extents: expected at most 8 tensor dims");
     values_[size_++] = value;
   }
 
-  /// Drops the last number and gives it. Expects one.
+  /// Removes the last number and returns it. Expects at least one number.
   constexpr std::int64_t pop_back() { return values_[--size_]; }
-  /// Keeps the first `size` numbers. Expects as many.
+  /// Keeps the first `size` numbers. Expects at least `size` numbers.
   constexpr void truncate(std::size_t size) { size_ = size; }
 
   friend constexpr bool operator==(const Extents& a, const Extents& b) {
@@ -88,24 +88,24 @@ class Extents {
   std::size_t size_ = 0;
 };
 
-/// Number of elements, 1 for 0-d. Expects that it fits 64 bits, see checked_product.
+/// Returns the number of elements, which is 1 for 0-d. Expects that it fits into 64 bits;
+/// checked_product() checks it.
 std::int64_t product(const Extents& extents);
 
-/// The same for numbers that came from outside.
+/// Returns the number of elements of a shape that has not been checked yet.
 ///
-/// Errors: InvalidArgument, naming `function`, for a negative extent or a product of more than 64
-/// bits.
+/// Errors: InvalidArgument, naming `function`, for a negative extent or 2^63 elements or more.
 std::int64_t checked_product(const Extents& shape, const char* function);
 
-/// "(4, 3)"; "()" for 0-d.
+/// Returns the numbers as text: "(4, 3)"; "()" for 0-d.
 std::string to_string(const Extents& extents);
 /// Writes to_string(value).
 std::ostream& operator<<(std::ostream& out, const Extents& value);
 
-/// Strides, in elements, of a dense row-major (last dim fastest) array.
+/// Returns the strides, in elements, of a dense row-major (last dim fastest) array.
 Extents row_major_strides(const Extents& shape);
 
-/// Strides, in elements, of a dense column-major (first dim fastest) array.
+/// Returns the strides, in elements, of a dense column-major (first dim fastest) array.
 Extents column_major_strides(const Extents& shape);
 
 }  // namespace tessera

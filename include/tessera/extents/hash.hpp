@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Mixes `value` into `seed` (splitmix64): not the same as the other way round. The same on every
-/// rank and platform, unlike std::hash.
+/// Returns a hash of `seed` and `value` by splitmix64; swapping the two gives another hash. Every
+/// rank and platform gets the same hash, unlike std::hash.
 constexpr std::uint64_t hash_combine(std::uint64_t seed, std::uint64_t value) {
   std::uint64_t x = seed * 0xd6e8feb86659fd93u + 0x9e3779b97f4a7c15u + value;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -16,7 +16,7 @@ constexpr std::uint64_t hash_combine(std::uint64_t seed, std::uint64_t value) {
   return x ^ (x >> 31);
 }
 
-/// Mixes the length and the elements of a range of numbers.
+/// Returns a hash of `seed`, the length of a range of numbers, and its elements.
 template <std::ranges::sized_range Range>
 constexpr std::uint64_t hash_range(std::uint64_t seed, const Range& values) {
   seed = hash_combine(seed, std::ranges::size(values));

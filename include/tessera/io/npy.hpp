@@ -10,8 +10,9 @@
 #include <tessera/tensor/device_mesh_scope.hpp>
 #include <tessera/tensor/factories.hpp>
 
-/// NumPy's .npy files, versions 1.0 to 3.0, both storage and byte orders, elements b1, i1 to i8, u1
-/// to u8, f2 to f8, c8, c16, and long double where it has 16 bytes (f16, c32).
+/// Tessera reads and writes NumPy's .npy files with elements b1, i1 to i8, u1 to u8, f2 to f8, c8,
+/// c16, and long double if it has 16 bytes (f16, c32). It reads versions 1.0 to 3.0, in both
+/// storage orders and both byte orders.
 namespace tessera {
 
 namespace detail {
@@ -43,74 +44,75 @@ void write_npy(const Execution& execution, const std::string& path, const DTenso
 
 }  // namespace detail
 
-/// Reads an .npy file straight into the pieces: each rank its own elements, through MPI-IO.
+/// Reads an .npy file straight into the local pieces: each rank reads its own elements by MPI-IO.
 ///
-/// V is a managed, non-const View type in LayoutLeft or LayoutRight. Elements become V's: bool any
-/// number, integers wider integers, real numbers floating and complex ones (rounded), complex
-/// numbers complex ones. Without a mesh the DeviceMeshScope's is taken; placements left out: all
-/// Replicate. The result is complete on return.
+/// V is a managed, non-const View type in LayoutLeft or LayoutRight. Elements convert to those of
+/// V: bool to any number, integers to integers that hold all their values, real numbers to
+/// floating-point and complex ones (rounded), complex numbers to complex ones. Without a mesh it
+/// takes that of the DeviceMeshScope; without placements all are Replicate. The result is complete
+/// on return.
 /// Example: auto x = read_npy<Kokkos::View<double**>>("x.npy", mesh, {Shard(0)});
-/// Collective over the mesh. Off the mesh the result is empty, of shape 0.
-/// Errors: IoError as read_npy_header, for a file of another number of dims than V, for elements
+/// Collective over the mesh. Off the mesh the result is empty and has shape 0.
+/// Errors: IoError as in read_npy_header, for a file of another number of dims than V, for elements
 /// that do not convert as above; InvalidArgument for a Partial, placements that do not fit, static
-/// extents of V that differ or would be split, arguments that differ between ranks. The same on
-/// every rank.
+/// extents of V that differ or would be split, arguments that differ between ranks. All ranks throw
+/// the same error.
 template <class V>
 DTensor<V> read_npy(const std::string& path, const DeviceMesh& mesh, const Placements& placements) {
   return detail::read_npy<V>(Execution(), path, mesh, placements);
 }
-/// The same, all Replicate.
+/// Takes no placements: all are Replicate.
 template <class V>
 DTensor<V> read_npy(const std::string& path, const DeviceMesh& mesh) {
   return detail::read_npy<V>(Execution(), path, mesh, detail::all_replicate(mesh));
 }
-/// The same on the mesh of the DeviceMeshScope.
+/// Takes the mesh of the current DeviceMeshScope.
 template <class V>
 DTensor<V> read_npy(const std::string& path, const Placements& placements) {
   return read_npy<V>(path, default_device_mesh("read_npy"), placements);
 }
-/// The same on the mesh of the DeviceMeshScope, all Replicate.
+/// Takes the mesh of the current DeviceMeshScope; all placements are Replicate.
 template <class V>
 DTensor<V> read_npy(const std::string& path) {
   return read_npy<V>(path, default_device_mesh("read_npy"));
 }
-/// The same; what copies elements into the pieces runs on `exec`, and is waited for.
+/// Runs the kernels that copy elements into the local pieces on `exec`, and waits for them.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> read_npy(const E& exec, const std::string& path, const DeviceMesh& mesh,
                     const Placements& placements) {
   return detail::read_npy<V>(Execution(exec), path, mesh, placements);
 }
-/// The same with `exec`, all Replicate.
+/// Runs copies on `exec`; all placements are Replicate.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> read_npy(const E& exec, const std::string& path, const DeviceMesh& mesh) {
   return detail::read_npy<V>(Execution(exec), path, mesh, detail::all_replicate(mesh));
 }
-/// The same with `exec`, on the mesh of the DeviceMeshScope.
+/// Runs copies on `exec`, and takes the mesh of the current DeviceMeshScope.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> read_npy(const E& exec, const std::string& path, const Placements& placements) {
   return read_npy<V>(exec, path, default_device_mesh("read_npy"), placements);
 }
-/// The same with `exec`, on the mesh of the DeviceMeshScope, all Replicate.
+/// Runs copies on `exec`, and takes the mesh of the DeviceMeshScope; all placements are Replicate.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> read_npy(const E& exec, const std::string& path) {
   return read_npy<V>(exec, path, default_device_mesh("read_npy"));
 }
 
-/// Writes the whole tensor as one .npy file: version 1.0, C order, native byte order, the bytes
-/// that numpy.save writes. Any View type.
+/// Writes the full tensor, of any View type, as one .npy file of version 1.0 in C order and native
+/// byte order. The bytes are those that numpy.save writes.
 ///
 /// Each element is written once, along Replicate mesh dims by coordinate 0. The file appears under
-/// its name when it is complete, in the place of what was there; until then it has another name in
-/// the same folder.
+/// its name when it is complete, and replaces a file of this name; until then it has another name
+/// in the same folder.
 /// Collective over the mesh.
 /// Errors: IoError, after which no new file is left; InvalidArgument for a Partial, an element type
-/// that .npy does not have, no tensor at all, arguments that differ between ranks. The same on
-/// every rank.
+/// that .npy does not have, a DTensor without a mesh, arguments that differ between ranks. All
+/// ranks throw the same error.
 template <class V>
 void write_npy(const std::string& path, const DTensor<V>& tensor) {
   detail::write_npy(Execution(), path, tensor);
 }
-/// The same; before the elements are read, the work on `exec` is waited for.
+/// Waits for the work on `exec` before it reads the elements.
 template <detail::ExecutionSpace E, class V>
 void write_npy(const E& exec, const std::string& path, const DTensor<V>& tensor) {
   detail::write_npy(Execution(exec), path, tensor);

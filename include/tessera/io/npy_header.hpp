@@ -13,25 +13,25 @@
 
 namespace tessera {
 
-/// What the header of an .npy file says.
+/// An NpyHeader holds what the header of an .npy file says.
 struct NpyHeader {
   ElementType type;
   std::endian byte_order = std::endian::native;
   StorageOrder order = StorageOrder::row_major;
   Extents shape;
-  std::int64_t data_offset = 0;  ///< of the first element, in bytes
+  std::int64_t data_offset = 0;  ///< position of the first element in the file, bytes
 
   friend bool operator==(const NpyHeader&, const NpyHeader&) = default;
 };
 
-/// The header of an .npy file, for callers that do not know what is in it.
+/// Returns the header of an .npy file, for callers that do not know what is in it.
 ///
-/// Mesh rank 0 reads it. Collective over the mesh; off the mesh: an empty header.
+/// Mesh rank 0 reads it. Collective over the mesh; off the mesh the header is empty.
 /// Errors: IoError for a file that is missing, damaged, shorter than its shape says, of another
-/// format, or of elements or more dims than the library has; InvalidArgument if ranks give
-/// different paths. The same on every rank.
+/// format, or with elements or more dims than the library supports; InvalidArgument if ranks give
+/// different paths. All ranks throw the same error.
 NpyHeader read_npy_header(const std::string& path, const DeviceMesh& mesh);
-/// On the mesh of the DeviceMeshScope.
+/// Takes the mesh of the current DeviceMeshScope.
 NpyHeader read_npy_header(const std::string& path);
 
 }  // namespace tessera

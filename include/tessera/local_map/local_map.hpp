@@ -17,15 +17,16 @@
 
 namespace tessera {
 
-/// How a local_map takes its arguments. The same on every rank, but for the name.
+/// LocalMapOptions say how a local_map takes its arguments. They are the same on every rank, except
+/// the name.
 struct LocalMapOptions {
-  DeviceMesh device_mesh = {};       ///< where given, all DTensor arguments must live on it
-  bool redistribute_inputs = false;  ///< inputs with other placements than asked for are
-                                     ///< redistributed; else PlacementMismatch
-  std::string name = {};             ///< of the region of Kokkos in which calls run; empty: none
+  DeviceMesh device_mesh = {};       ///< if given, all DTensor arguments must be on it
+  bool redistribute_inputs = false;  ///< whether to redistribute inputs with other placements than
+                                     ///< asked for; if not: PlacementMismatch
+  std::string name = {};             ///< name of the Kokkos region in which calls run; empty: none
 };
 
-/// A function on local Views, callable with DTensors. Made by local_map.
+/// A LocalMap is a function on local Views, callable with DTensors. It is made by local_map.
 template <class Function, class Out, bool wraps_always>
 class LocalMap {
  public:
@@ -35,7 +36,8 @@ class LocalMap {
         in_(std::move(in)),
         options_(std::move(options)) {}
 
-  /// Runs the function on the local pieces of the arguments, see local_map. Collective as there.
+  /// Runs the function on the local pieces of the arguments, see local_map. Collective as described
+  /// there.
   template <class... Arguments>
   auto operator()(Arguments&&... arguments) const {
     std::vector<detail::Leaf> leaves;
@@ -85,39 +87,39 @@ class LocalMap {
   LocalMapOptions options_;
 };
 
-/// A callable that runs `func` on the local pieces of its DTensor arguments and makes DTensors of
-/// the Views it returns.
+/// Returns a callable that runs `func` on the local pieces of its DTensor arguments and makes
+/// DTensors of the Views that `func` returns.
 ///
 /// Each DTensor argument, also inside one level of tuple, pair, array or vector, is replaced by its
 /// local View (exactly its view_type); everything else is passed on. A container counts as its
-/// elements if they hold tensors, else as one argument.
+/// elements if they hold tensors, otherwise as one argument.
 ///
-/// in:   one InPlacement per flattened argument; left out, nothing is checked. A DTensor with other
-///       placements than asked for is redistributed with options.redistribute_inputs, else
-///       PlacementMismatch. What func writes into a redistributed input is lost, and an unmanaged
-///       View of one must not be returned.
-/// out:  none, Placements, even, like_input or shaped; or a std::tuple of them, one for each element
-///       of the tuple (or pair) that func returns.
-/// Without a DTensor argument the result is what func returns, unless a mesh comes first: then
-/// Views always become DTensors.
+/// in:   one InPlacement per flattened argument; if left out, nothing is checked. A DTensor with
+///       other placements than asked for is redistributed if options.redistribute_inputs is set;
+///       otherwise PlacementMismatch is thrown. What func writes into a redistributed input is
+///       lost, and func must not return an unmanaged View of one.
+/// out:  none, Placements, even, like_input or shaped; or a std::tuple of them, one for each
+///       element of the tuple (or pair) that func returns.
+/// Without a DTensor argument the result is what func returns, unless a mesh is the first argument
+/// of local_map: then Views always become DTensors.
 ///
 /// Example:    auto gemm = local_map(local_gemm, {Partial()}, {{Shard(1)}, {Shard(0)}});
 ///             auto y = gemm(w, x);
-/// Collective: over the mesh. It communicates where the ranks have not made such a call before,
-///             where inputs are redistributed or output sizes inferred, and where func does. Off
-///             the mesh func does not run; plain outputs are value-initialised.
+/// Collective: over the mesh. It communicates if the ranks have not made such a call before, if
+///             inputs are redistributed or output sizes inferred, and if func communicates. Off the
+///             mesh func does not run; plain outputs are value-initialised.
 /// Errors:     InvalidArgument for wrong numbers or kinds of placements, or a View that does not
-///             fit like_input or shaped; MeshMismatch; PlacementMismatch, also for inputs split
-///             alike but cut at different places; what func throws (on other ranks: Error with its
-///             text; one of Tessera's is that type everywhere). On every rank that cannot complete
-///             the call, see collectively().
+///             fit like_input or shaped; MeshMismatch; PlacementMismatch, also for inputs that are
+///             split by the same mesh dims at different boundaries; what func throws (on other
+///             ranks Error with its text; a type of Tessera stays that type everywhere). Every rank
+///             that cannot complete the call throws, see collectively().
 template <class Function>
 auto local_map(Function func, OutPlacement out, InPlacements in = {},
                LocalMapOptions options = {}) {
   return LocalMap<Function, OutPlacement, false>(std::move(func), std::move(out), std::move(in),
                                                  std::move(options));
 }
-/// The same for a function that returns nothing, or one value that is passed on as it is.
+/// Takes a function that returns nothing, or one value that is passed on as it is.
 template <class Function>
 auto local_map(Function func, None out, InPlacements in = {}, LocalMapOptions options = {}) {
   return LocalMap<Function, None, false>(std::move(func), out, std::move(in), std::move(options));
@@ -125,7 +127,7 @@ auto local_map(Function func, None out, InPlacements in = {}, LocalMapOptions op
 
 namespace detail {
 
-/// Output placements as they are kept: None or OutPlacement.
+/// StoredOut is the type of a stored output placement: None or OutPlacement.
 template <class Out>
 using StoredOut = std::conditional_t<std::is_same_v<Out, None>, None, OutPlacement>;
 
@@ -140,8 +142,8 @@ inline LocalMapOptions on(const DeviceMesh& mesh, LocalMapOptions options) {
 
 }  // namespace detail
 
-/// The same for a function that returns a tuple or a pair: `out` has an output placement for each
-/// element, `none` for one that is passed on as it is. Another number of them does not compile.
+/// Takes a function that returns a tuple or a pair. `out` has an output placement for each element,
+/// `none` for one that is passed on as it is. Another number of placements does not compile.
 template <class Function, class... Outs>
 auto local_map(Function func, const std::tuple<Outs...>& out, InPlacements in = {},
                LocalMapOptions options = {}) {
@@ -150,21 +152,21 @@ auto local_map(Function func, const std::tuple<Outs...>& out, InPlacements in = 
                                         std::move(options));
 }
 
-/// The same on `mesh`: Views that func returns become DTensors also where no argument is one.
+/// Takes `mesh`, too: Views that func returns become DTensors even if no argument is one.
 template <class Function>
 auto local_map(const DeviceMesh& mesh, Function func, OutPlacement out, InPlacements in = {},
                LocalMapOptions options = {}) {
   return LocalMap<Function, OutPlacement, true>(std::move(func), std::move(out), std::move(in),
                                                 detail::on(mesh, std::move(options)));
 }
-/// The same on `mesh` for a function that returns nothing, or one value that is passed on as it is.
+/// Takes `mesh`, and a function that returns nothing, or one value that is passed on as it is.
 template <class Function>
 auto local_map(const DeviceMesh& mesh, Function func, None out, InPlacements in = {},
                LocalMapOptions options = {}) {
   return LocalMap<Function, None, true>(std::move(func), out, std::move(in),
                                         detail::on(mesh, std::move(options)));
 }
-/// The same on `mesh` for a function that returns a tuple or a pair.
+/// Takes `mesh`, and a function that returns a tuple or a pair.
 template <class Function, class... Outs>
 auto local_map(const DeviceMesh& mesh, Function func, const std::tuple<Outs...>& out,
                InPlacements in = {}, LocalMapOptions options = {}) {

@@ -13,23 +13,23 @@
 
 namespace tessera {
 
-/// The type of `keep`.
+/// Keep is the type of `keep`.
 struct Keep {
   constexpr explicit Keep() = default;
 };
-/// An input placement: the DTensor is taken as it is.
+/// `keep` is the input placement of a DTensor that is taken as it is.
 inline constexpr Keep keep{};
 
-/// The type of `none`.
+/// None is the type of `none`.
 struct None {
-  // Else nvcc takes {Placements{…}} for None, too.
+  // Without `explicit`, nvcc takes {Placements{…}} for None, too.
   constexpr explicit None() = default;
 };
-/// An output placement: the value is passed on as it is.
+/// `none` is the output placement of a value that is passed on as it is.
 inline constexpr None none{};
 
-/// What local_map asks of one flattened argument: std::nullopt (not a DTensor), keep, or these
-/// placements.
+/// An InPlacement says what local_map asks of one flattened argument: std::nullopt (not a DTensor),
+/// keep, or these placements.
 class InPlacement {
  public:
   InPlacement(std::nullopt_t) : value_(std::nullopt) {}
@@ -37,49 +37,50 @@ class InPlacement {
   InPlacement(Placements placements) : value_(std::move(placements)) {}
   InPlacement(std::initializer_list<Placement> placements) : value_(Placements(placements)) {}
 
-  /// It is std::nullopt: the argument must not be a DTensor.
+  /// Returns whether it is std::nullopt: the argument must not be a DTensor.
   bool is_no_tensor() const { return std::holds_alternative<std::nullopt_t>(value_); }
-  /// The placements asked for; null where there are none.
+  /// Returns the placements asked for; null for std::nullopt and keep.
   const Placements* placements() const { return std::get_if<Placements>(&value_); }
 
  private:
   std::variant<std::nullopt_t, Keep, Placements> value_;
 };
 
-/// One InPlacement per flattened argument; by default nothing is checked.
+/// InPlacements holds one InPlacement per flattened argument. By default nothing is checked.
 class InPlacements {
  public:
   InPlacements() = default;
   InPlacements(std::initializer_list<InPlacement> list) : list_(list) {}
   InPlacements(std::vector<InPlacement> list) : list_(std::move(list)) {}
 
-  /// By flattened argument; nullopt where nothing is checked.
+  /// Returns one InPlacement per flattened argument; nullopt if nothing is checked.
   const std::optional<std::vector<InPlacement>>& list() const { return list_; }
 
  private:
   std::optional<std::vector<InPlacement>> list_;
 };
 
-/// How local_map makes a DTensor of a View that func returned. Placements convert to it.
+/// An OutPlacement says how local_map makes a DTensor of a View that func returned. Placements
+/// convert to it.
 ///
-/// Placements without Shard: the global shape is the local one. With Shard: sizes, even or not, are
-/// inferred by one metadata exchange for all outputs together. The other three, made by even,
-/// like_input and shaped, communicate nothing.
+/// With Placements without Shard, the global shape is the local shape. With a Shard, sizes, even or
+/// not, are inferred by one metadata exchange for all outputs together. The other three kinds, made
+/// by even, like_input and shaped, communicate nothing.
 class OutPlacement {
  public:
-  /// Where the global shape comes from: `placements` as above, the others as the functions of these
-  /// names say.
+  /// Rule says where the global shape comes from: `placements` as above, the others as the
+  /// functions of these names say.
   enum class Rule { placements, even, like_input, shaped };
 
   OutPlacement(Placements placements) : placements_(std::move(placements)) {}
   OutPlacement(std::initializer_list<Placement> placements) : placements_(placements) {}
 
   Rule rule() const { return rule_; }
-  /// Those given; none for like_input.
+  /// Returns the placements given; empty for like_input.
   const Placements& placements() const { return placements_; }
-  /// The flattened argument of like_input, from 0; -1 otherwise.
+  /// Returns the flattened argument of like_input, from 0; -1 for other rules.
   int input() const { return input_; }
-  /// The global shape of shaped; empty otherwise.
+  /// Returns the global shape of shaped; empty for other rules.
   const Extents& shape() const { return shape_; }
 
  private:
@@ -93,15 +94,15 @@ class OutPlacement {
   Extents shape_;
 };
 
-/// Every rank returns equal extents: global extent = local extent × number of parts.
+/// Makes an output of equal extents on every rank: global extent = local extent × number of parts.
 inline OutPlacement even(Placements placements) {
   OutPlacement result(std::move(placements));
   result.rule_ = OutPlacement::Rule::even;
   return result;
 }
 
-/// Placements, global shape and boundaries of flattened argument `argument`, a DTensor, as func saw
-/// it.
+/// Takes placements, global shape and boundaries of flattened argument `argument`, a DTensor, as
+/// func saw it.
 inline OutPlacement like_input(int argument) {
   OutPlacement result(Placements{});
   result.rule_ = OutPlacement::Rule::like_input;
@@ -109,7 +110,7 @@ inline OutPlacement like_input(int argument) {
   return result;
 }
 
-/// These placements and this global shape, by the chunk rule.
+/// Takes these placements and this global shape, by the chunk rule.
 inline OutPlacement shaped(Placements placements, Extents shape) {
   OutPlacement result(std::move(placements));
   result.rule_ = OutPlacement::Rule::shaped;

@@ -17,14 +17,14 @@ class MeshDim {
   MeshDim(const char* name) : value_(std::string(name)) {}
   MeshDim(std::string name) : value_(std::move(name)) {}
 
-  /// The index, negative where it was given so, or the name.
+  /// Returns the index, negative if it was given so, or the name.
   const std::variant<int, std::string>& value() const { return value_; }
 
  private:
   std::variant<int, std::string> value_;
 };
 
-/// One mesh dim or a list of them: 0, "tp", {"dp", "tp"}, {0, 1}.
+/// Names one mesh dim or several: 0, "tp", {"dp", "tp"}, {0, 1}.
 class MeshDims {
  public:
   MeshDims(int index) : dims_{index} {}
@@ -35,7 +35,7 @@ class MeshDims {
   MeshDims(const std::vector<int>& dims) : dims_(dims.begin(), dims.end()) {}
   MeshDims(const std::vector<std::string>& dims) : dims_(dims.begin(), dims.end()) {}
 
-  /// In the order given.
+  /// Returns the mesh dims in the order given.
   const std::vector<MeshDim>& values() const { return dims_; }
 
  private:

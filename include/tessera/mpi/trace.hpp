@@ -9,33 +9,34 @@ namespace tessera {
 
 class Operation;
 
-/// What a communication was for. Tensor data moves as `exchange`; replicas that from_local compares
-/// (`run_check`) as `metadata`.
+/// A TraceKind says what a communication is for. Tensor data moves as `exchange`; replicas that
+/// from_local compares (`run_check`) move as `metadata`.
 enum class TraceKind : std::uint8_t { exchange, agreement, metadata, io };
 
-/// One communication, as the calling rank saw it. Emitted when it is complete.
+/// Describes one communication as the calling rank saw it. It is emitted when the communication is
+/// complete.
 struct TraceEvent {
   TraceKind kind;
-  const char* operation;  ///< "tessera::redistribute", …: static storage
-  int group_size;         ///< ranks that take part
+  const char* operation;  ///< "tessera::redistribute", …: a string in static storage
+  int group_size;         ///< number of ranks that take part
   std::int64_t bytes_sent;
   std::int64_t bytes_received;
-  std::int64_t messages_sent;  ///< one that is longer than MPI takes counts as several
+  std::int64_t messages_sent;  ///< a message that exceeds MPI's limit counts as several
   std::int64_t messages_received;
-  double seconds;  ///< wall time from start to completion
+  double seconds;  ///< wall time from start to completion, seconds
 
-  double start = 0;               ///< detail::seconds() then; 0: not known
-  std::int64_t bytes_packed = 0;  ///< of those sent, copied to a buffer or window first
-  bool uses_window = false;       ///< of the node
-  bool uses_messages = false;
-  const Operation* call = nullptr;  ///< to which it belongs, while the observers are told; or null
+  double start = 0;                 ///< detail::seconds() at the start; 0: not known
+  std::int64_t bytes_packed = 0;    ///< sent bytes that were first copied to a buffer or window
+  bool uses_window = false;         ///< whether data went through the window of the node
+  bool uses_messages = false;       ///< whether data went in MPI messages
+  const Operation* call = nullptr;  ///< call it belongs to, or null; valid in observers
 };
 
-/// What a TraceScope calls with each event.
+/// A TraceObserver is the function that a TraceScope calls with each event.
 using TraceObserver = std::function<void(const TraceEvent&)>;
 
-/// Installs `observer` for events of this thread, and puts the previous one back when destroyed.
-/// Nests: the previous one is told too.
+/// Calls `observer` with each event of this thread while the scope lives. Scopes nest: the
+/// observers of outer scopes are called, too.
 class TraceScope {
  public:
   explicit TraceScope(TraceObserver observer);
@@ -50,9 +51,9 @@ class TraceScope {
   friend void emit(const TraceEvent&);
 };
 
-/// Whether this thread has an observer.
+/// Returns whether this thread has an observer.
 bool is_traced();
-/// Tells the observers of this thread, innermost first.
+/// Passes `event` to the observers of this thread, innermost first.
 void emit(const TraceEvent& event);
 
 }  // namespace tessera

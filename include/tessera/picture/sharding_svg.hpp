@@ -10,20 +10,21 @@
 
 namespace tessera {
 
-/// How sharding_svg() and plan_svg() draw.
+/// SvgOptions are the options of sharding_svg() and plan_svg().
 struct SvgOptions {
-  int width = 900;  ///< in pixels; at least 300 are taken
-  /// As VisualizeOptions::slice.
+  int width = 900;  ///< width of the picture, pixels; fewer than 300 count as 300
+  /// Selects the slice to show, see VisualizeOptions::slice.
   std::vector<std::int64_t> slice = {};
 };
 
-/// The picture of visualize_sharding() as an SVG document that needs nothing else: a rectangle for
-/// each piece, to scale, coloured by the first of the mesh ranks that hold it; replicas and terms
-/// of a Partial are hatched. Tensors of 3 and more dims as slices side by side.
+/// Returns the picture of visualize_sharding() as an SVG document that needs no other file: a
+/// rectangle for each piece, to scale, coloured by the first of the mesh ranks that hold it.
+/// Replicas and contributions of a Partial are hatched. Tensors of 3 and more dims are drawn as
+/// slices side by side.
 ///
-/// Labels that have no room are left out; viewers show them under the mouse. Of more pieces than
-/// can be seen the first and the last ones are drawn.
-/// Errors: InvalidArgument as visualize_sharding().
+/// Labels that have no room are left out; viewers show them under the mouse. If there are more
+/// pieces than can be seen, only the first and the last ones are drawn.
+/// Errors: InvalidArgument as in visualize_sharding().
 std::string sharding_svg(const DTensorSpec& spec, const SvgOptions& options = {});
 
 }  // namespace tessera

@@ -10,23 +10,25 @@
 
 namespace tessera {
 
-/// How visualize_sharding() draws.
+/// VisualizeOptions are the options of visualize_sharding().
 struct VisualizeOptions {
-  int width = 100;      ///< in characters; at least 40 are taken
-  bool colour = false;  ///< by rank, for terminals
-  /// Index along all dims but the last two, for tensors of 3 and more: shows the slice there.
-  /// Empty: the first slices.
+  int width = 100;      ///< width of the picture, characters; fewer than 40 count as 40
+  bool colour = false;  ///< whether each rank has a colour, for terminals
+  /// Selects the slice to show of a tensor of 3 or more dims: an index along all dims but the last
+  /// two. If empty, the first slices are shown.
   std::vector<std::int64_t> slice = {};
 };
 
-/// The standard output is a terminal that shows colours, and the environment does not say NO_COLOR.
+/// Returns whether the standard output is a terminal that shows colours, and the environment does
+/// not set NO_COLOR.
 bool terminal_has_colour();
 
-/// Who holds what, as a picture for a terminal (UTF-8): a cell for each piece, to scale as far as
-/// characters allow, with the mesh ranks that hold it.
+/// Returns a picture of who holds what, for a terminal (UTF-8): a cell for each piece, to scale as
+/// far as characters allow, with the mesh ranks that hold it.
 ///
-/// "0=4" are replicas, "0+4 P(sum)" terms that are still to be reduced. Of many parts the first and
-/// the last ones are shown, so that the picture of 100,000 ranks is small and made at once.
+/// "0=4" are replicas, "0+4 P(sum)" contributions that are still to be reduced. If there are many
+/// parts, only the first and the last ones are shown, so that the picture of 100,000 ranks is small
+/// and made at once.
 /// Example: (10, 4) on (dp=2, tp=2) as S(0), R:
 ///
 ///       0-3
@@ -41,18 +43,18 @@ std::string visualize_sharding(const DTensorSpec& spec, const VisualizeOptions& 
 
 namespace detail {
 
-/// visualize_sharding of a tensor of which this rank has a View of `local_extents`.
+/// Returns visualize_sharding() of a tensor of which this rank has a View of `local_extents`.
 std::string visualize_pieces(const DeviceMesh& mesh, const DTensorSpec& spec,
                              const Extents& local_extents, const VisualizeOptions& options);
 
 }  // namespace detail
 
-/// The same of a tensor, after a look at the Views: a rank whose View has other extents than its
-/// spec says is marked with "!", and a line says which.
+/// Returns the picture of a tensor, after comparing its Views with its spec. A rank whose View has
+/// other extents is marked with "!", and a line gives both shapes.
 ///
 /// Collective over the mesh: one small all-gather of the extents (metadata). Ranks with the same
-/// options get the same text; ranks off the mesh "". Errors: InvalidArgument as above, and for no
-/// tensor at all.
+/// options get the same text, ranks off the mesh "". Errors: InvalidArgument as above, and for a
+/// DTensor without a mesh.
 template <class V>
 std::string visualize_sharding(const DTensor<V>& tensor, const VisualizeOptions& options = {}) {
   return detail::visualize_pieces(tensor.device_mesh(), tensor.spec(),

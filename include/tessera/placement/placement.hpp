@@ -8,18 +8,19 @@
 
 namespace tessera {
 
-/// How the values of a Partial are combined.
+/// A ReduceOp says how the contributions to a Partial tensor are combined.
 enum class ReduceOp : std::uint8_t { sum, avg, product, min, max, band, bor, bxor };
 
-/// "sum", "avg", …
+/// Returns the name of the operation: "sum", "avg", ….
 std::string to_string(ReduceOp op);
 
-/// Every rank of the mesh dim holds the whole.
+/// Every rank along the mesh dim holds the full extent, with the same values.
 struct Replicate {
   friend constexpr bool operator==(Replicate, Replicate) = default;
 };
 
-/// Tensor dim `dim` is split over the mesh dim; negative counts from the last (-1).
+/// Tensor dim `dim` is split over the ranks along the mesh dim; a negative `dim` counts from the
+/// last one (-1).
 struct Shard {
   int dim;
 
@@ -27,7 +28,7 @@ struct Shard {
   friend constexpr bool operator==(Shard, Shard) = default;
 };
 
-/// Every rank of the mesh dim holds a term; the value is their reduction by `op`.
+/// Every rank along the mesh dim holds a contribution; the value is their reduction by `op`.
 struct Partial {
   ReduceOp op;
 
@@ -35,10 +36,11 @@ struct Partial {
   friend constexpr bool operator==(Partial, Partial) = default;
 };
 
-/// One of the three: what happens to a tensor along one mesh dim. A value without behaviour.
+/// A Placement is a Replicate, a Shard or a Partial: it says what the ranks along one mesh dim hold
+/// of a tensor.
 class Placement {
  public:
-  /// Replicate.
+  /// Makes Replicate().
   constexpr Placement() : kind_(Kind::replicate) {}
   constexpr Placement(Replicate) : kind_(Kind::replicate) {}
   constexpr Placement(Shard shard) : kind_(Kind::shard), dim_(shard.dim) {}
@@ -50,9 +52,9 @@ class Placement {
   constexpr bool is_partial() const { return kind_ == Kind::partial; }
   constexpr bool is_partial(ReduceOp op) const { return is_partial() && op_ == op; }
 
-  /// Tensor dim of a Shard; -1 otherwise.
+  /// Returns the tensor dim of a Shard, otherwise -1.
   constexpr int dim() const { return dim_; }
-  /// Op of a Partial; sum otherwise.
+  /// Returns the operation of a Partial, otherwise sum.
   constexpr ReduceOp op() const { return op_; }
 
   friend constexpr bool operator==(const Placement&, const Placement&) = default;
@@ -65,7 +67,7 @@ class Placement {
   int dim_ = -1;
 };
 
-/// "R", "S(0)", "P(sum)".
+/// Returns the placement as text: "R", "S(0)", "P(sum)".
 std::string to_string(const Placement& placement);
 /// Writes to_string(value).
 std::ostream& operator<<(std::ostream& out, const Placement& value);

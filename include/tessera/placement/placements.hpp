@@ -14,25 +14,25 @@
 
 namespace tessera {
 
-/// One Placement per mesh dim, plus the split order where it is not by mesh dim.
+/// Holds one Placement per mesh dim, and the split order if it is not that of the mesh dims.
 ///
 /// Example: on a mesh (dp, tp), {Shard(0), Shard(0)} splits dim 0 by dp first, and
 /// Placements({Shard(0), Shard(0)}, {1, 0}) by tp first. The default order is stored as none, so
 /// equal placements compare and hash equal.
 class Placements {
  public:
-  /// Those of a mesh without dims.
+  /// Makes the placements for a mesh without dims.
   Placements() = default;
-  /// By mesh dim; the first mesh dim that shards a tensor dim splits it first.
+  /// Takes one placement per mesh dim; the first mesh dim that shards a tensor dim splits it first.
   Placements(std::initializer_list<Placement> placements);
-  /// The same of a vector.
+  /// Takes a vector with one placement per mesh dim.
   Placements(std::vector<Placement> placements);
-  /// split_positions[mesh_dim]: position of this mesh dim in the split order of its tensor dim, 0
-  /// first; 0 where it is not a Shard.
+  /// Takes a split order: split_positions[mesh_dim] is the position of this mesh dim in the split
+  /// order of its tensor dim, counted from 0, and 0 if it is not a Shard.
   ///
   /// Errors (all constructors): InvalidArgument for two kinds of Partial other than sum with avg,
   /// and for positions that are not a permutation of 0 … k−1 among the k mesh dims of a tensor dim.
-  /// `tensor_dims`, where given, is the number of dims of the tensors these placements are meant
+  /// `tensor_dims`, if given, is the number of dims of the tensors that these placements are meant
   /// for; a spec checks it.
   Placements(std::vector<Placement> placements, std::vector<int> split_positions,
              std::optional<int> tensor_dims = {});
@@ -42,41 +42,46 @@ class Placements {
   auto begin() const { return placements_.begin(); }
   auto end() const { return placements_.end(); }
 
-  /// Mesh dims that shard `tensor_dim`, first split first.
+  /// Returns the mesh dims that shard `tensor_dim`, the one that splits it first at the front.
   std::vector<int> split_order(int tensor_dim) const;
-  /// Position of a mesh dim in the split order of its tensor dim; 0 where it is not a Shard.
+  /// Returns the position of a mesh dim in the split order of its tensor dim; 0 if it is not a
+  /// Shard.
   int split_position(int mesh_dim) const;
-  /// Those of all mesh dims.
+  /// Returns split_position() of each mesh dim.
   std::vector<int> split_positions() const;
 
   bool is_all_replicate() const;
   bool has_partial() const;
-  /// Of all that == compares.
+  /// Returns a hash of everything that == compares.
   std::uint64_t hash() const;
 
-  /// The same with negative tensor dims resolved for a tensor of `tensor_dims` dims.
+  /// Returns these placements with negative tensor dims resolved for a tensor of `tensor_dims`
+  /// dims.
   ///
   /// Errors: InvalidArgument, naming `function`, for a tensor dim out of range or placements meant
   /// for another number of tensor dims.
   Placements resolved(int tensor_dims, const char* function) const;
 
-  /// The same placements in the same split order, for whatever number of tensor dims.
+  /// Returns whether placements and split order are equal; the number of tensor dims does not
+  /// count.
   friend bool operator==(const Placements& a, const Placements& b) {
     return a.placements_ == b.placements_ && a.split_positions_ == b.split_positions_;
   }
 
  private:
   std::vector<Placement> placements_;
-  std::vector<int> split_positions_;  // empty: by mesh dim
+  std::vector<int> split_positions_;  // empty: the order of the mesh dims
   std::optional<int> tensor_dims_;
 };
 
-/// "S(0), R, P(sum)"; "S(0)[1], S(0)[0]" where the split order is not by mesh dim.
+/// Returns the placements as text: "S(0), R, P(sum)"; "S(0)[1], S(0)[0]" if the split order is not
+/// that of the mesh dims.
 std::string to_string(const Placements& placements);
 /// Writes to_string(value).
 std::ostream& operator<<(std::ostream& out, const Placements& value);
 
-/// The inverse of to_string; "P" means P(sum), spaces do not matter. Errors: InvalidArgument.
+/// Returns the placements that `text` describes, the inverse of to_string(). "P" means P(sum), and
+/// spaces do not matter. Errors: InvalidArgument.
 Placements parse_placements(std::string_view text);
 
 }  // namespace tessera

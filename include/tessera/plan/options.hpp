@@ -8,49 +8,55 @@
 
 namespace tessera {
 
-/// In which order the elements of a block follow one another on their way.
+/// WireOrder says in which order the elements of a block follow one another while they travel.
 enum class WireOrder : std::uint8_t { last_dim_fastest, first_dim_fastest };
 
-/// What plans are compared by, for the busiest rank. calibrate() measures it.
+/// Holds the costs by which plans are compared, for the busiest rank. calibrate() measures them.
 ///
-/// What comes from another node costs more than what comes from the same one: for each message, and
-/// for each byte that all ranks of a node together receive from others.
+/// Data from another node costs more than data from the same node: for each message, and for each
+/// byte that all ranks of a node together receive from other nodes.
 struct CostModel {
-  double seconds_per_message = 1e-6;
-  double seconds_per_byte = 1.0 / 4e9;           ///< received
-  double seconds_per_reduced_byte = 0.25 / 4e9;  ///< of operands
-  double seconds_per_far_message = 2e-6;         ///< from another node
-  double seconds_per_node_byte = 1.0 / 12.5e9;   ///< from other nodes, of all ranks of one
+  double seconds_per_message = 1e-6;             ///< cost of a message within a node
+  double seconds_per_byte = 1.0 / 4e9;           ///< cost of a byte that a rank receives
+  double seconds_per_reduced_byte = 0.25 / 4e9;  ///< cost of a byte of reduction operands
+  double seconds_per_far_message = 2e-6;         ///< cost of a message from another node
+  double seconds_per_node_byte = 1.0 / 12.5e9;   ///< cost of a byte that a node receives
 
   friend constexpr bool operator==(const CostModel&, const CostModel&) = default;
 };
 
-/// How a redistribution may be done. The same on every rank, unless said otherwise.
+/// Describes how a redistribution may be done. All ranks pass equal values, unless a field says
+/// otherwise.
 struct RedistributeOptions {
-  /// Fastest if the Views are laid out alike. Between LayoutLeft Views redistribute() takes
-  /// first_dim_fastest whatever is said here.
+  /// Sets the order in which elements travel. The order in which both Views are laid out is
+  /// fastest. Between LayoutLeft Views redistribute() takes first_dim_fastest, whatever is set
+  /// here.
   WireOrder wire_order = WireOrder::last_dim_fastest;
-  /// Most bytes that a rank may need for messages besides source and destination, and as many for
-  /// what lies between several exchanges; what does not fit is sent in turns. 0: 64 MiB and an
-  /// eighth of the largest piece. From Partial to another mesh the reduced shares lie between,
-  /// whatever is said here. Memory for messages comes in huge pages where it is 64 KiB or more: up
-  /// to 4 MiB for each use (sending, receiving, terms, pieces between exchanges) come on top, of
-  /// each mesh, bound Redistributor and pending call.
+  /// Limits the memory of a rank for messages, bytes, besides source and destination. The
+  /// intermediate results of a path of several exchanges may take as much again. Data that does not
+  /// fit is sent when earlier messages are complete. 0 means 64 MiB and an eighth of the largest
+  /// shard. From Partial to another mesh the reduced shares lie between the two exchanges, whatever
+  /// the limit is. Memory for messages comes in huge pages if it is 64 KiB or more: up to 4 MiB for
+  /// each use (sending, receiving, contributions, intermediate results) come on top, for each mesh,
+  /// bound Redistributor and pending call.
   std::int64_t extra_memory = 0;
-  /// By default that of calibrate(), if it was called on the mesh.
+  /// Gives the costs of the planner. The default means the result of calibrate(), if that was
+  /// called on the mesh.
   CostModel cost_model = {};
-  /// How the mesh lies on nodes, see DeviceMesh::ranks_per_node(); empty: all of it on one, or not
-  /// known. For redistribute() and the like the mesh says it; to another mesh it does not count.
-  /// Where it pays, what several ranks of a node need comes to it once, and many small messages
-  /// between nodes travel as few large ones.
+  /// Says how the mesh lies on nodes, see DeviceMesh::ranks_per_node(); empty if all of it lies on
+  /// one node or this is not known. If it is empty, redistribute() and similar calls take it from
+  /// the mesh. A plan to another mesh does not use it. Where it saves time, what several ranks of a
+  /// node need is sent to the node once, and many small messages between nodes are combined into
+  /// few large ones.
   Extents ranks_per_node = {};
-  /// All pieces of source and target lie in device memory: blocks take its way between the ranks of
-  /// a node, see TESSERA_DEVICE_PATH. redistribute() and the like set it by their Views, whatever is
-  /// said here. A bound plan runs with Views elsewhere, too, only slower.
+  /// States that all local pieces of source and target lie in device memory: between the ranks of a
+  /// node, blocks then take the device path, see TESSERA_DEVICE_PATH. redistribute() and similar
+  /// calls set it from their Views, whatever is set here. A bound plan also runs with Views
+  /// elsewhere, only slower.
   bool on_device = false;
-  /// The values of the source are not needed any more: where shapes allow, the result of
-  /// redistribute() has the source's memory (all-reduces, and pieces that stay as they are). May
-  /// differ between ranks.
+  /// Gives up the values of the source: where shapes allow, the result of redistribute() takes the
+  /// source's memory (all-reduces, and local pieces that stay as they are). May differ between
+  /// ranks.
   bool donate_source = false;
 
   friend constexpr bool operator==(const RedistributeOptions&,

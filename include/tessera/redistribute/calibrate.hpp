@@ -7,11 +7,12 @@
 
 namespace tessera {
 
-/// Measures what plans are compared by, in less than a second, from a few redistributions of host
-/// memory; the same on every rank, that of the slowest. Later plans of redistribute() on this mesh
-/// are made by it, unless their options have a cost model of their own.
+/// Measures the cost model by which plans are compared, in less than a second, from a few
+/// redistributions of host memory. Every rank returns the same model, each number of which is that
+/// of the slowest rank. Later plans of redistribute() on this mesh use it, unless their options
+/// have a cost model of their own.
 ///
-/// Collective over the mesh. A mesh of one rank, or off the mesh: the built-in model.
+/// Collective over the mesh. On a mesh of one rank, or off the mesh, it returns the built-in model.
 CostModel calibrate(const DeviceMesh& mesh);
 
 }  // namespace tessera

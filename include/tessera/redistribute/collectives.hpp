@@ -11,34 +11,36 @@
 #include <tessera/redistribute/pending.hpp>
 #include <tessera/tensor/from_local.hpp>
 
-/// Functional collectives on Views, for use inside local_map. Each takes this rank's View and
-/// returns a new one (its type as redistribute's), and is collective over the ranks along
-/// `mesh_dims` (one mesh dim or several, row-major in the order named) through the calling rank.
-/// Each is one exchange, on several nodes as many as redistribute's. With an execution space
-/// instance first, work is ordered on it. Off the mesh: an empty View.
+/// The functional collectives take and return Views, for use inside local_map. Each of them takes
+/// this rank's View and returns a new one (of the type that redistribute() would return), and is
+/// collective over the ranks along `mesh_dims` (one mesh dim or several, row-major in the order
+/// named) through the calling rank. Each is one exchange; on several nodes it takes as many as
+/// redistribute(). With an execution space instance as the first argument, work is ordered on it.
+/// Off the mesh it returns an empty View.
 ///
-/// f_async starts the same and returns a Pending; what ranks agree on, and sizes that may differ,
-/// travel when it starts.
+/// The functions with `_async` start the same collective in the background and return a Pending.
+/// What the ranks agree on, and sizes that may differ, travel when the collective starts.
 ///
 /// Errors: InvalidArgument for an unknown mesh dim, a tensor dim out of range, an op the element
-/// type cannot reduce, arguments that differ between ranks; MpiError. On every rank, see
+/// type cannot reduce, arguments that differ between ranks; MpiError. All ranks throw, see
 /// collectively().
 namespace tessera {
 
 namespace detail {
 
-/// The tensor dim counted from the first. Errors: InvalidArgument.
+/// Returns the tensor dim counted from the first one. Errors: InvalidArgument for a dim out of
+/// range.
 int resolved_dim(int tensor_dim, std::size_t tensor_dims, const char* function);
 
 Placements uniform(const DeviceMesh& mesh, Placement placement);
 
-/// The ranks along `mesh_dims` through this one in one mesh dim.
+/// Returns the ranks along `mesh_dims` through this one as a mesh of one dim.
 DeviceMesh line(const DeviceMesh& mesh, const MeshDims& mesh_dims);
 
-/// `array` with one more dim in front.
+/// Returns `array` with one more dim in front.
 ArrayRef with_leading_dim(const ArrayRef& array, std::int64_t extent, std::int64_t stride);
 
-/// What all ranks pass alike to a functional collective, in words.
+/// Describes a functional collective by what all ranks pass alike, for Operation::agree().
 struct CollectiveCall {
   const char* function;
   std::size_t tensor_dims;
@@ -50,7 +52,7 @@ struct CollectiveCall {
   std::uint64_t hash() const;
 };
 
-/// A functional collective as a redistribution, ready to run.
+/// Holds a functional collective as a redistribution that is ready to run.
 template <class V>
 struct Prepared {
   AllocatableView<V> result;
@@ -71,7 +73,7 @@ constexpr ElementType element_type_of() {
   return element_type<std::remove_const_t<typename V::value_type>>();
 }
 
-/// A reduction along the mesh, into other placements.
+/// Prepares a reduction along the mesh into other placements.
 template <class V>
 Prepared<V> prepare_reduction(Operation& operation, const V& view, ReduceOp op,
                               const DeviceMesh& mesh, const Placements& placements,
@@ -112,8 +114,8 @@ struct ReduceScatter {
   }
 };
 
-/// The pieces of a tensor sharded along `tensor_dim`, whose extents may differ there, under other
-/// placements.
+/// Prepares the move of `view`, this rank's shard in `from`, to other placements. Shards may differ
+/// in extent.
 template <class V>
 Prepared<V> prepare_pieces(Operation& operation, const V& view, const DeviceMesh& mesh,
                            const DTensorSpec& from, const Placements& placements,
@@ -143,13 +145,15 @@ struct AllGather {
   }
 };
 
-/// Specs of [rank, … View's dims …]: each rank's whole View, and everyone's chunk of `tensor_dim`.
+/// Returns two specs of [rank, … dims of the View …]: in the first one each rank holds its full
+/// View, in the second one its chunk of `tensor_dim` of all Views.
 ///
-/// Errors: InvalidArgument unless all Views, the pieces of `joined` along `tensor_dim`, are alike.
+/// Errors: InvalidArgument unless all Views, the shards of `joined` along `tensor_dim`, are alike.
 std::pair<DTensorSpec, DTensorSpec> chunk_specs(const DeviceMesh& mesh, const DTensorSpec& joined,
                                                 int tensor_dim, const Extents& local_shape);
 
-/// Errors: InvalidArgument for 8 dims, or a static extent that chunks of one size do not make.
+/// Checks a View's static extents (0: dynamic). Errors: InvalidArgument for 8 dims, or a static
+/// extent that chunks of one size do not make.
 void require_static_chunks(const Extents& static_extents, int tensor_dim, int ranks);
 
 struct AllToAll {
@@ -172,7 +176,8 @@ struct AllToAll {
     return prepare_pieces(operation, view, mesh, from, uniform(mesh, Shard(split)), label);
   }
 
-  /// Along one dim: chunk i goes to rank i, and what arrives is joined in rank order.
+  /// Prepares the collective along one dim: chunk i goes to rank i, and what arrives is joined in
+  /// rank order.
   template <class V>
   static Prepared<V> prepare_chunks(const V& view, int tensor_dim, const DeviceMesh& mesh,
                                     const DTensorSpec& joined) {
@@ -215,7 +220,7 @@ struct Broadcast {
   }
 };
 
-/// Runs what `kind` prepares, blocking.
+/// Runs the collective that `kind` prepares, blocking.
 template <class Kind, class V>
 AllocatableView<V> run_collective(const Execution& execution, const V& view, const Kind& kind,
                                   const DeviceMesh& mesh, Operation& operation) {
@@ -226,7 +231,8 @@ AllocatableView<V> run_collective(const Execution& execution, const V& view, con
   return ready.result;
 }
 
-/// On a mesh of one dim, also a wrong mesh dim is told to the other ranks.
+/// Runs the collective along `mesh_dims`. On a mesh of one dim, the other ranks also learn of a
+/// wrong mesh dim.
 template <class Kind, class V>
 AllocatableView<V> run_collective(const Execution& execution, const V& view, const Kind& kind,
                                   const DeviceMesh& mesh, const MeshDims& mesh_dims) {
@@ -257,26 +263,26 @@ Pending<AllocatableView<V>> start_collective(const Execution& execution, const V
 
 }  // namespace detail
 
-/// The reduction of the Views, which have the same extents, on every rank; combined by the fixed
-/// tree in the order of the ranks.
+/// Returns the reduction of all Views, which have the same extents, on every rank. They are
+/// combined by the fixed tree in the order of the ranks.
 template <detail::AnyView V>
 auto all_reduce(const V& view, ReduceOp op, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_reduce(const Exec& exec, const V& view, ReduceOp op, const DeviceMesh& mesh,
                 const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(exec), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
-/// The same in the background.
+/// Starts all_reduce() in the background.
 template <detail::AnyView V>
 auto all_reduce_async(const V& view, ReduceOp op, const DeviceMesh& mesh,
                       const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
-/// The same in the background, ordered on `exec`.
+/// Starts all_reduce() in the background, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_reduce_async(const Exec& exec, const V& view, ReduceOp op, const DeviceMesh& mesh,
@@ -284,13 +290,13 @@ auto all_reduce_async(const Exec& exec, const V& view, ReduceOp op, const Device
   return detail::start_collective(Execution(exec), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
 
-/// The Views one after another along `tensor_dim`, on every rank; their extents there may differ
-/// (sizes travel as metadata).
+/// Returns the Views one after another along `tensor_dim`, on every rank. Their extents there may
+/// differ (sizes travel as metadata).
 template <detail::AnyView V>
 auto all_gather(const V& view, int tensor_dim, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_gather(const Exec& exec, const V& view, int tensor_dim, const DeviceMesh& mesh,
@@ -298,14 +304,14 @@ auto all_gather(const Exec& exec, const V& view, int tensor_dim, const DeviceMes
   return detail::run_collective(Execution(exec), view, detail::AllGather{tensor_dim}, mesh,
                                 mesh_dims);
 }
-/// The same in the background.
+/// Starts all_gather() in the background.
 template <detail::AnyView V>
 auto all_gather_async(const V& view, int tensor_dim, const DeviceMesh& mesh,
                       const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::AllGather{tensor_dim}, mesh,
                                   mesh_dims);
 }
-/// The same in the background, ordered on `exec`.
+/// Starts all_gather() in the background, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_gather_async(const Exec& exec, const V& view, int tensor_dim, const DeviceMesh& mesh,
@@ -314,14 +320,15 @@ auto all_gather_async(const Exec& exec, const V& view, int tensor_dim, const Dev
                                   mesh_dims);
 }
 
-/// This rank's chunk along `tensor_dim` of the reduction of the Views, which have the same extents.
+/// Returns this rank's chunk along `tensor_dim` of the reduction of all Views, which have the same
+/// extents.
 template <detail::AnyView V>
 auto reduce_scatter(const V& view, ReduceOp op, int tensor_dim, const DeviceMesh& mesh,
                     const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh,
                                 mesh_dims);
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto reduce_scatter(const Exec& exec, const V& view, ReduceOp op, int tensor_dim,
@@ -329,14 +336,14 @@ auto reduce_scatter(const Exec& exec, const V& view, ReduceOp op, int tensor_dim
   return detail::run_collective(Execution(exec), view, detail::ReduceScatter{op, tensor_dim}, mesh,
                                 mesh_dims);
 }
-/// The same in the background.
+/// Starts reduce_scatter() in the background.
 template <detail::AnyView V>
 auto reduce_scatter_async(const V& view, ReduceOp op, int tensor_dim, const DeviceMesh& mesh,
                           const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh,
                                   mesh_dims);
 }
-/// The same in the background, ordered on `exec`.
+/// Starts reduce_scatter() in the background, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto reduce_scatter_async(const Exec& exec, const V& view, ReduceOp op, int tensor_dim,
@@ -345,7 +352,7 @@ auto reduce_scatter_async(const Exec& exec, const V& view, ReduceOp op, int tens
                                   mesh, mesh_dims);
 }
 
-/// Cuts each View into chunks along `split_dim`, sends chunk i to rank i, and joins what arrives
+/// Splits each View into chunks along `split_dim`, sends chunk i to rank i, and joins what arrives
 /// along `concat_dim`. Extents along `concat_dim` may differ (sizes travel as metadata) unless it
 /// is `split_dim` too.
 template <detail::AnyView V>
@@ -354,7 +361,7 @@ auto all_to_all(const V& view, int split_dim, int concat_dim, const DeviceMesh& 
   return detail::run_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh,
                                 mesh_dims);
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_to_all(const Exec& exec, const V& view, int split_dim, int concat_dim,
@@ -362,14 +369,14 @@ auto all_to_all(const Exec& exec, const V& view, int split_dim, int concat_dim,
   return detail::run_collective(Execution(exec), view, detail::AllToAll{split_dim, concat_dim},
                                 mesh, mesh_dims);
 }
-/// The same in the background.
+/// Starts all_to_all() in the background.
 template <detail::AnyView V>
 auto all_to_all_async(const V& view, int split_dim, int concat_dim, const DeviceMesh& mesh,
                       const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh,
                                   mesh_dims);
 }
-/// The same in the background, ordered on `exec`.
+/// Starts all_to_all() in the background, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto all_to_all_async(const Exec& exec, const V& view, int split_dim, int concat_dim,
@@ -378,25 +385,25 @@ auto all_to_all_async(const Exec& exec, const V& view, int split_dim, int concat
                                   mesh, mesh_dims);
 }
 
-/// The View of `root`, a position along `mesh_dims`, on every rank; the other Views are not looked
-/// at (the shape travels as metadata).
+/// Returns the View of `root`, a position along `mesh_dims`, on every rank. The other Views are not
+/// read (the shape travels as metadata).
 template <detail::AnyView V>
 auto broadcast(const V& view, int root, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::Broadcast{root}, mesh, mesh_dims);
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto broadcast(const Exec& exec, const V& view, int root, const DeviceMesh& mesh,
                const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(exec), view, detail::Broadcast{root}, mesh, mesh_dims);
 }
-/// The same in the background.
+/// Starts broadcast() in the background.
 template <detail::AnyView V>
 auto broadcast_async(const V& view, int root, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::Broadcast{root}, mesh, mesh_dims);
 }
-/// The same in the background, ordered on `exec`.
+/// Starts broadcast() in the background, ordered on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto broadcast_async(const Exec& exec, const V& view, int root, const DeviceMesh& mesh,

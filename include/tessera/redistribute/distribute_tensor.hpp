@@ -7,27 +7,29 @@
 
 namespace tessera {
 
-/// Where distribute_tensor takes the data from. The same on every rank.
+/// Says where distribute_tensor() takes the data from. All ranks pass equal values.
 struct Distribute {
-  int src_rank = 0;        ///< mesh rank whose data is taken
+  int src_rank = 0;        ///< mesh rank whose data is distributed
   bool each_rank = false;  ///< every rank has the data and takes its own slice: no communication
 };
 
 namespace detail {
 
-/// The extents of the View on mesh rank `root`, everywhere; metadata. Collective over the mesh.
+/// Returns the extents of the View on mesh rank `root` on every rank; they travel as metadata.
+/// Collective over the mesh.
 Extents shape_on(const DeviceMesh& mesh, int root, const Extents& mine, const char* operation);
 
-/// Checks the arguments that all ranks see; placements of a tensor with as many dims as the View.
+/// Checks the arguments that all ranks know: `src_rank` is on the mesh, and no placement is
+/// Partial.
 void require_distributable(const DeviceMesh& mesh, const Placements& placements, int src_rank,
                            const char* function);
 
-/// The arguments that all ranks pass alike, in words.
+/// Describes the call by the arguments that all ranks pass alike, for Operation::agree().
 struct DistributeCall {
   const char* function;
   const Placements& placements;
   const Distribute& options;
-  const Extents& shape;  ///< of this rank's View
+  const Extents& shape;  ///< extents of this rank's View
   ElementType type;
   bool on_device;
 
@@ -35,7 +37,8 @@ struct DistributeCall {
   std::uint64_t hash() const;
 };
 
-/// The spec of a tensor that mesh ranks hold in `Result`s, from what all of them know alike.
+/// Returns the spec of a tensor that mesh ranks hold in `Result`s, from what all of them know
+/// alike.
 template <class Result>
 DTensorSpec common_spec(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
                         const char* function) {
@@ -46,14 +49,14 @@ DTensorSpec common_spec(const DeviceMesh& mesh, const Placements& placements, co
   });
 }
 
-/// A redistribution, ready to run.
+/// Holds a redistribution that is ready to run.
 struct Move {
   Redistributor redistributor;
   ArrayRef source;
   ArrayRef destination;
 };
 
-/// From `source`, the whole tensor on mesh rank `root`, to the pieces of `target`.
+/// Prepares the redistribution of `source`, the full tensor on mesh rank `root`, to `target`.
 Move move_from_root(const DeviceMesh& mesh, int root, const DTensorSpec& target, ArrayRef source,
                     ArrayRef destination, const RedistributeOptions& options, const char* function);
 
@@ -93,20 +96,20 @@ auto distribute_tensor(const Execution& execution, const V& view, const DeviceMe
 
 }  // namespace detail
 
-/// Distributes the data of mesh rank options.src_rank, in one exchange (on several nodes as
-/// redistribute). The View of that rank alone needs extents.
+/// Distributes the data of mesh rank options.src_rank, in one exchange (on several nodes it takes
+/// as many as redistribute()). Only the View of that rank needs extents.
 ///
-/// With options.each_rank every rank has the whole data and keeps its slice: no communication.
-/// Placements left out: all Replicate. The result has memory of its own, in a View type as
-/// redistribute's. Off the mesh it is empty. Collective over the mesh: the shape is broadcast
-/// (metadata), then one exchange. Errors: InvalidArgument for a Partial, placements that do not
-/// fit, a src_rank off the mesh. On every rank, see collectively().
+/// With options.each_rank every rank has all the data and keeps its slice, without communication.
+/// If placements are left out, all are Replicate. The result has memory of its own, in a View type
+/// as redistribute() returns it. Off the mesh it is empty. Collective over the mesh: the shape is
+/// broadcast (metadata), then there is one exchange. Errors: InvalidArgument for a Partial,
+/// placements that do not fit, a src_rank off the mesh. All ranks throw, see collectively().
 template <detail::AnyView V>
 auto distribute_tensor(const V& view, const DeviceMesh& mesh, const Placements& placements,
                        const Distribute& options = {}) {
   return detail::distribute_tensor(Execution(), view, mesh, placements, options);
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto distribute_tensor(const Exec& exec, const V& view, const DeviceMesh& mesh,
@@ -114,19 +117,19 @@ auto distribute_tensor(const Exec& exec, const V& view, const DeviceMesh& mesh,
   return detail::distribute_tensor(Execution(exec), view, mesh, placements, options);
 }
 
-/// The same from mesh rank 0, all Replicate.
+/// Distributes the data of mesh rank 0; all placements are Replicate.
 template <detail::AnyView V>
 auto distribute_tensor(const V& view, const DeviceMesh& mesh) {
   return distribute_tensor(view, mesh, detail::all_replicate(mesh));
 }
 
-/// The same on the mesh of the DeviceMeshScope.
+/// Takes the mesh of the current DeviceMeshScope.
 template <detail::AnyView V>
 auto distribute_tensor(const V& view, const Placements& placements,
                        const Distribute& options = {}) {
   return distribute_tensor(view, default_device_mesh("distribute_tensor"), placements, options);
 }
-/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
+/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec>
 auto distribute_tensor(const Exec& exec, const V& view, const Placements& placements,
@@ -135,7 +138,8 @@ auto distribute_tensor(const Exec& exec, const V& view, const Placements& placem
                            options);
 }
 
-/// The same from mesh rank 0 of the DeviceMeshScope's mesh, all Replicate.
+/// Distributes the data of mesh rank 0 of the current DeviceMeshScope's mesh; all placements are
+/// Replicate.
 template <detail::AnyView V>
 auto distribute_tensor(const V& view) {
   return distribute_tensor(view, default_device_mesh("distribute_tensor"));

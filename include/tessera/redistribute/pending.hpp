@@ -21,28 +21,30 @@ namespace detail {
 struct BoundPlan;
 class Run;
 
-/// A collective call in the background: what a Pending waits for, without types.
+/// A PendingCall is a collective call in the background: what a Pending waits for, without types.
 class PendingCall {
  public:
-  /// What the call moves.
+  /// Holds what the call moves.
   struct Work {
     Redistributor redistributor;
     Execution execution;
     ArrayRef source;
     ArrayRef destination;
-    std::shared_ptr<void> views;  ///< what holds the memory of both
+    std::shared_ptr<void> views;  ///< owner of the memory of both arrays
     const char* label;
   };
 
-  /// `calls`: of the ranks that make it; null where this one does not. `mesh`: one of theirs.
+  /// Begins a call. `calls` is the log of the ranks that make it; null if this rank does not.
+  /// `mesh` is one of their meshes.
   PendingCall(const DeviceMesh& mesh, OperationLog* calls, FunctionName function);
-  /// Waits for the end, and swallows what it throws. After MPI's end it does nothing.
+  /// Waits for the end, and drops exceptions. After the end of MPI or Kokkos it only keeps the
+  /// memory.
   ~PendingCall();
   PendingCall(const PendingCall&) = delete;
   PendingCall& operator=(const PendingCall&) = delete;
 
-  /// prepare(operation), which returns a Work or that there is none, then the first messages.
-  /// Errors: as collectively().
+  /// Calls prepare(operation), which returns a Work if there is one, and sends the first messages.
+  /// Errors: those of collectively().
   template <class Prepare>
   void start(const Prepare& prepare) {
     try {
@@ -52,10 +54,10 @@ class PendingCall {
     }
   }
 
-  /// Whether it is complete; moves this and other pending calls on, in start order. Errors: as
-  /// wait().
+  /// Returns whether the call is complete, after advancing all pending calls in start order.
+  /// Errors: those of wait().
   bool test();
-  /// Errors: as collectively(), again at every further call.
+  /// Waits for the end. Errors: those of collectively(), thrown again by every further call.
   void wait();
 
  private:
@@ -68,15 +70,15 @@ class PendingCall {
   [[noreturn]] void fail();
 
   DeviceMesh mesh_;
-  std::optional<Operation> operation_;  ///< none once it is complete
+  std::optional<Operation> operation_;  ///< empty once the call is complete
   std::optional<Work> work_;
-  std::shared_ptr<void> views_;  ///< until the Pending is destroyed
+  std::shared_ptr<void> views_;  ///< kept until the Pending is destroyed
   std::shared_ptr<Scratch> scratch_;
   std::unique_ptr<BoundPlan> bound_;
   std::unique_ptr<Run> run_;
-  std::uint64_t left_open_before_ = 0;  ///< ever_left_open, before run_ began
+  std::uint64_t left_open_before_ = 0;  ///< value of ever_left_open before run_ began
   std::optional<Watch> watch_;
-  std::exception_ptr background_error_;  ///< not yet settled with the other ranks
+  std::exception_ptr background_error_;  ///< not settled with the other ranks yet
   std::exception_ptr error_;
 };
 
@@ -84,7 +86,8 @@ class PendingCall {
 
 namespace detail {
 
-/// What a Pending keeps: Views may outlive Kokkos, and tensors see to it themselves.
+/// Holds the result of a Pending. A ViewHolder holds Views, which may outlive Kokkos; tensors
+/// provide for that themselves.
 template <class T>
 class Kept {
  public:
@@ -103,31 +106,32 @@ class Kept<V> : public ViewHolder<V> {
 
 }  // namespace detail
 
-/// The result of a call that goes on in the background: a View or a tensor. It keeps the Views
-/// alive.
+/// A Pending is the result of a call that goes on in the background: a View or a tensor. It keeps
+/// the Views of the call alive.
 ///
-/// Several may be pending at once. They move on, in the order in which they were started, whenever
-/// one is tested or waited for and while any other call of the library waits. Do not change the
-/// source before the end. Destroying it waits too. Not copyable.
+/// Several calls may be pending at once. They advance, in the order in which they were started,
+/// whenever one of them is tested or waited for, and while any other call of the library waits. Do
+/// not change the source before the end. The destructor waits, too. Not copyable.
 template <class Result>
 class Pending {
  public:
-  /// Made by the functions whose names end in _async.
+  /// Takes a call that was started; the functions whose names end in _async make it.
   Pending(std::unique_ptr<detail::PendingCall> call, const Result& result)
       : result_(result), call_(std::move(call)) {}
   Pending(Pending&&) noexcept = default;
-  /// Waits for what it held.
+  /// Waits for the call that this Pending held.
   Pending& operator=(Pending&& other) noexcept {
     call_ = std::move(other.call_);
     result_ = std::move(other.result_);
     return *this;
   }
 
-  /// Whether the result is complete. Local. Errors: as wait().
+  /// Returns whether the result is complete. Local. Errors: those of wait().
   bool test() { return call().test(); }
 
-  /// Waits for the result. Collective over the ranks that started it. Errors: as collectively();
-  /// InvalidArgument, on this rank, once another one has been moved from this.
+  /// Waits for the result and returns it. Collective over the ranks that started the call. Errors:
+  /// those of collectively(); InvalidArgument, on this rank alone, once another Pending was moved
+  /// from this one.
   Result wait() {
     call().wait();
     return result_.get();
@@ -140,7 +144,7 @@ class Pending {
   }
 
   detail::Kept<Result> result_;
-  std::unique_ptr<detail::PendingCall> call_;  // last: it ends before the Views do
+  std::unique_ptr<detail::PendingCall> call_;  // last: the call ends before the Views do
 };
 
 }  // namespace tessera

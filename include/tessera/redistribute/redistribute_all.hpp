@@ -16,14 +16,14 @@ namespace tessera {
 
 namespace detail {
 
-/// Several redistributions in words.
+/// Describes several redistributions as text, for Operation::agree().
 struct RedistributeAllCall {
   std::vector<RedistributeCall> calls;
 
   std::string operator()() const;
 };
 
-/// No other tensor of the list has the memory of this one.
+/// Returns whether no other tensor of the list has the memory of this one.
 template <class V>
 bool has_own_memory(const std::vector<DTensor<V>>& tensors, const DTensor<V>& tensor) {
   const auto* data = tensor.to_local().data();
@@ -94,25 +94,26 @@ auto redistribute_all(const Execution& execution, const std::vector<DTensor<V>>&
   return results;
 }
 
-/// All but the last are tensors.
+/// Names the type of the last argument; the arguments before it are tensors.
 template <class... Arguments>
 using LastOf = std::tuple_element_t<sizeof...(Arguments) - 1, std::tuple<Arguments...>>;
 
 }  // namespace detail
 
-/// redistribute() of several tensors of one View type on one mesh, to the same placements, in one
-/// exchange: as many messages are started at once, and the latency is paid once. (Tensors that are
-/// Partial and others take one exchange each.)
+/// Redistributes several tensors of one View type on one mesh to the same placements, in one
+/// exchange: the messages of all tensors are started at once, so that the latency is paid once. If
+/// some tensors are Partial and others are not, there is one exchange for each kind.
 ///
-/// Result:     by tensor, as redistribute's. Collective over the mesh, with tensors of the same specs
-///             in the same order; nothing happens without tensors.
-/// Errors:     as redistribute; MeshMismatch for tensors on different meshes.
+/// Result:     the tensors in the order given, each as redistribute() returns it.
+/// Collective: over the mesh, with tensors of the same specs in the same order; nothing happens
+///             without tensors.
+/// Errors:     those of redistribute(); MeshMismatch for tensors on different meshes.
 template <class Out = void, class V>
 auto redistribute_all(const std::vector<DTensor<V>>& tensors, const Placements& placements,
                       const RedistributeOptions& options = {}) {
   return detail::redistribute_all<Out>(Execution(), tensors, placements, options);
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class Out = void, class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto redistribute_all(const Exec& exec, const std::vector<DTensor<V>>& tensors,
@@ -120,7 +121,7 @@ auto redistribute_all(const Exec& exec, const std::vector<DTensor<V>>& tensors,
   return detail::redistribute_all<Out>(Execution(exec), tensors, placements, options);
 }
 
-/// The same for tensors named one by one: redistribute_all(a, b, placements) is an array of two.
+/// Takes tensors named one by one: redistribute_all(a, b, placements) returns an array of two.
 template <class V, class... Rest>
 requires(sizeof...(Rest) > 0 &&
          std::is_convertible_v<detail::LastOf<Rest...>,

@@ -17,7 +17,7 @@ namespace detail {
 struct BoundPlan;
 struct Scratch;
 
-/// From where to where; mostly the same.
+/// Names the meshes of source and target, in most calls the same mesh.
 struct Meshes {
   const DeviceMesh& source;
   const DeviceMesh& target;
@@ -26,39 +26,42 @@ struct Meshes {
   Meshes(const DeviceMesh& from, const DeviceMesh& to) : source(from), target(to) {}
 };
 
-/// The calls of the ranks of both; null on ranks of neither.
+/// Returns the log of the calls that the ranks of both meshes make; null on ranks of neither.
 OperationLog* calls_of(const Meshes& meshes);
 }  // namespace detail
 
-/// A plan bound to this rank of a mesh, with the scratch memory it needs, which it keeps: what
-/// later executions still allocate is said in the guide. A shared handle; one execution at a time.
-/// It does not keep the mesh alive.
+/// A Redistributor is a plan bound to this rank of a mesh. It has the scratch memory that the plan
+/// needs, and keeps it; the guide says what later executions still allocate. It is a shared handle;
+/// one execution at a time. It does not keep the mesh alive.
 class Redistributor {
  public:
-  /// Made by RedistributePlan::bind. Scratch may be used by others too, one at a time.
+  /// Binds `plan`; RedistributePlan::bind() calls this. Other Redistributors may use `scratch` too,
+  /// one at a time.
   Redistributor(RedistributePlan plan, const detail::Meshes& meshes,
                 std::shared_ptr<detail::Scratch> scratch);
 
   const RedistributePlan& plan() const;
 
-  /// What plan().explain() tells, and how the blocks of this rank travel: through the window of its
-  /// node or in messages. Local. Errors: MpiError if the mesh's communicator was freed.
+  /// Returns what plan().explain() tells, and how the blocks of this rank travel: through the
+  /// window of its node, through device slots, or in messages. Local. Errors: MpiError if the
+  /// mesh's communicator was freed.
   std::string explain() const;
 
-  /// Moves the piece `source` of the plan's source into the piece `destination` of its target; the
-  /// Views do not overlap. Off a mesh, its View has no elements.
+  /// Moves the local piece `source` of the plan's source into the local piece `destination` of its
+  /// target; the Views do not overlap. Off one of the meshes, the View for it has no elements.
   ///
-  /// Collective over the mesh, or both. With an execution space instance work is ordered on it, and
-  /// the caller fences; without one, it is complete on return. Returns at once off the mesh.
-  /// Errors: InvalidArgument, on this rank, for a View that is not this rank's piece or of another
-  /// element type; MpiError.
+  /// Collective over the mesh, or both meshes. With an execution space instance work is ordered on
+  /// it, and the caller fences; without one, the result is complete on return. Returns at once off
+  /// the mesh.
+  /// Errors: InvalidArgument, on this rank, for a View that is not this rank's local piece or of
+  /// another element type; MpiError.
   template <class Source, class Destination>
   void execute(const Source& source, const Destination& destination) const {
     static_assert(!std::is_const_v<typename Destination::value_type>,
                   "expected a View that can be written");
     execute_on(Execution(), source, destination);
   }
-  /// The same, ordered on `exec`.
+  /// Orders the work on `exec`.
   template <class Exec, class Source, class Destination>
   requires Kokkos::is_execution_space_v<Exec>
   void execute(const Exec& exec, const Source& source, const Destination& destination) const {
@@ -67,30 +70,30 @@ class Redistributor {
     execute_on(Execution(exec), source, destination);
   }
 
-  /// The same without types. `operation` names the caller in trace events. After a Timeout, a rank
-  /// that comes late may still read the source and write to the destination.
+  /// Takes arrays without static types. `operation` names the caller in trace events. After a
+  /// Timeout, a rank that comes late may still read the source and write to the destination.
   void execute(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
                const char* operation) const;
 
-  /// A part of a call that the ranks have agreed on. Without checks. `views()` holds the memory, see
-  /// detail::keeping().
+  /// Executes the plan as a part of a call that the ranks have agreed on, without checks. `views()`
+  /// returns what holds the memory, see detail::keeping().
   template <class Views>
   void run(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
            const char* operation, const Views& views) const {
     detail::keeping(
         group().communicator, [&] { run(execution, source, destination, operation); }, views);
   }
-  /// States the call, see Operation::agree.
+  /// States the call to the other ranks, see Operation::agree().
   void agree(Operation& call, const CallText& text) const;
-  /// Whether run() works with the source's memory as destination, on this rank.
+  /// Returns whether run() works on this rank with the source's memory as destination.
   bool can_run_in_place() const;
-  /// The plan on these pieces, for detail::Run.
+  /// Returns the plan with these arrays, for detail::Run.
   detail::BoundPlan bound(const ArrayRef& source, const ArrayRef& destination) const;
-  /// The ranks that take part: those of the mesh, or of both.
+  /// Returns the ranks that take part: those of the mesh, or of both meshes.
   const Group& group() const;
-  /// The scratch memory that it uses.
+  /// Returns the scratch memory that it uses.
   detail::Scratch& scratch() const;
-  /// The same for all handles of one plan on one mesh, for no others that live.
+  /// Returns an address that all handles of one plan on one mesh share, and no others that live.
   const void* identity() const { return state_.get(); }
 
  private:
@@ -115,12 +118,12 @@ class Redistributor {
 
 namespace detail {
 
-/// Views of all these types lie in device memory.
+/// Says whether Views of all these types lie in device memory.
 template <class... V>
 inline constexpr bool are_on_device =
     ((memory_space<typename V::memory_space> == MemorySpace::device) && ...);
 
-/// Options of calls that take none, for Views of these types.
+/// Returns the options of calls that take none, for Views of these types.
 template <class... V>
 RedistributeOptions plain_options() {
   RedistributeOptions options;
@@ -128,12 +131,12 @@ RedistributeOptions plain_options() {
   return options;
 }
 
-/// Added to the words of a call whose Views lie there.
+/// Returns what the text of a call says about the memory space of its Views.
 inline const char* space_in_words(bool on_device) {
   return on_device ? ", in device memory" : "";
 }
 
-/// A redistribution in words, for Operation::agree.
+/// Describes a redistribution as text, for Operation::agree().
 struct RedistributeCall {
   const char* function;
   const DTensorSpec& source;
@@ -145,14 +148,14 @@ struct RedistributeCall {
   std::string operator()() const;
 };
 
-/// What this rank has of source and target.
+/// Holds what this rank has of source and target.
 struct Pieces {
   ArrayRef source;
   ArrayRef destination;
 };
 
-/// Runs several plans on one mesh together, in one exchange where their steps are of the same
-/// kinds. `pieces`: by plan. A part of a call that the ranks have agreed on.
+/// Runs several plans on one mesh together, in one exchange if their steps are of the same kinds.
+/// `pieces` holds one entry for each plan. A part of a call that the ranks have agreed on.
 void run_together(const Execution& execution, std::span<const Redistributor> redistributors,
                   std::span<const Pieces> pieces, const char* operation);
 

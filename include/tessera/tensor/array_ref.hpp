@@ -16,7 +16,8 @@
 
 namespace tessera {
 
-/// Kokkos' 16-bit floats, where the backend has them; elsewhere these names mean float.
+/// Gives the kind of Kokkos' 16-bit floats if the backend has them; otherwise their names mean
+/// float.
 template <class T>
 requires(sizeof(T) == 2 &&
          (std::is_same_v<T, Kokkos::Experimental::half_t> ||
@@ -24,13 +25,13 @@ requires(sizeof(T) == 2 &&
     element_kind<T> = std::is_same_v<T, Kokkos::Experimental::half_t> ? ElementKind::float16
                                                                       : ElementKind::bfloat16;
 
-/// Whether the host works on a piece of memory, or a device.
+/// A MemorySpace says whether the host or a device works on a piece of memory.
 enum class MemorySpace : std::uint8_t { host, device };
 
 namespace detail {
 
-/// Kokkos was built for a device; otherwise there is no device memory and no kernel is compiled for
-/// it.
+/// Tells whether Kokkos was built for a device. If not, there is no device memory, and no kernel is
+/// compiled for it.
 inline constexpr bool has_device =
     !std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>;
 
@@ -40,8 +41,9 @@ inline constexpr bool is_devices_own =
 
 }  // namespace detail
 
-/// device: the default device's own memory, also where the host can read it (unified memory), and
-/// all that the host cannot read. host: the rest, pinned and managed memory too.
+/// Gives the MemorySpace of a Kokkos space. device: the memory of the default device, even if the
+/// host can read it (unified memory), and all memory that the host cannot read. host: all other
+/// memory, also pinned and managed memory.
 template <class Space>
 inline constexpr MemorySpace memory_space =
     !detail::is_devices_own<typename Space::memory_space> &&
@@ -50,8 +52,8 @@ inline constexpr MemorySpace memory_space =
         ? MemorySpace::host
         : MemorySpace::device;
 
-/// A View without its type: what the compiled core works on. Strides count elements and may be
-/// anything.
+/// Describes a View without its type; the compiled core works on it. Strides count elements and may
+/// have any value.
 struct ArrayRef {
   std::byte* data = nullptr;
   ElementType type;
@@ -59,18 +61,19 @@ struct ArrayRef {
   Extents strides;
   MemorySpace space = MemorySpace::host;
 
-  /// The part of this array that begins at `offset` and has `shape`.
+  /// Returns the part of this array that begins at `offset` and has `shape`.
   ArrayRef part(const Extents& offset, const Extents& shape) const;
-  /// Elements follow one another without holes in row-major order.
+  /// Returns whether the elements follow one another without holes in row-major order.
   bool is_row_major() const;
   std::int64_t size() const { return product(extents); }
   std::int64_t bytes() const { return size() * type.size; }
 };
 
-/// Elements at `data` one after another in row-major order.
+/// Returns the ArrayRef of elements that lie at `data` one after another in row-major order.
 ArrayRef row_major(std::byte* data, ElementType type, const Extents& shape, MemorySpace space);
 
-/// The memory of `view`, const or not: whoever writes through it knows that he may.
+/// Returns the ArrayRef of `view`. It drops const: the caller must know that the memory may be
+/// written before it writes to it.
 template <class View>
 ArrayRef array_ref(const View& view) {
   using Value = std::remove_const_t<typename View::value_type>;
@@ -78,7 +81,7 @@ ArrayRef array_ref(const View& view) {
   result.data = reinterpret_cast<std::byte*>(const_cast<Value*>(view.data()));
   result.type = element_type<Value>();
   result.space = memory_space<typename View::memory_space>;
-  // != because nvcc warns of < in Views of no dims.
+  // != because nvcc warns about < for Views without dims.
   for (std::size_t d = 0; d != View::rank(); ++d) {
     result.extents.push_back(static_cast<std::int64_t>(view.extent(d)));
     result.strides.push_back(static_cast<std::int64_t>(view.stride(d)));
@@ -86,16 +89,16 @@ ArrayRef array_ref(const View& view) {
   return result;
 }
 
-/// Where kernels run and what fences wait for: the caller's execution space instance, or
-/// everything.
+/// An Execution says where kernels run and what fences wait for: the caller's execution space
+/// instance, or everything.
 class Execution {
  public:
-  /// Default instances; fences are global.
+  /// Uses the default instances; fences are global.
   Execution() = default;
 
-  /// The caller's instance; fences wait for it, and for a default instance where work went there
-  /// because this one cannot reach the memory. Another space than the two defaults is fenced
-  /// here, and work goes to a default.
+  /// Uses the caller's instance. Fences wait for it, and for a default instance if that does the
+  /// work because the caller's instance cannot reach the memory. An instance of another space than
+  /// the two defaults is fenced here, and a default instance does the work.
   template <class Space>
   requires Kokkos::is_execution_space_v<Space>
   explicit Execution(const Space& instance) : is_given_(true) {
@@ -106,12 +109,12 @@ class Execution {
       instance.fence("tessera: before work on a default execution space");
   }
 
-  /// Made from an instance of the caller's.
+  /// Returns whether the caller gave an instance.
   bool is_given() const { return is_given_; }
-  /// That instance is one of Kokkos::DefaultExecutionSpace.
+  /// Returns whether the caller's instance is one of Kokkos::DefaultExecutionSpace.
   bool has_device_instance() const { return device_.has_value(); }
 
-  /// The instance for memory of `Space`.
+  /// Returns the instance that works on memory of `Space`.
   template <MemorySpace Space>
   auto instance() const {
     if constexpr (Space == MemorySpace::host)
@@ -122,7 +125,8 @@ class Execution {
 
   friend bool operator==(const Execution&, const Execution&) = default;
 
-  /// Waits, with a reason, until the work given so far is done: on the instance, or globally.
+  /// Waits until the work given so far is done: on the instance, or globally. `reason` is the label
+  /// of the fence for the tools of Kokkos.
   void fence(const char* reason) const;
 
  private:
@@ -132,11 +136,14 @@ class Execution {
 };
 
 namespace detail {
-/// For the tools of Kokkos: "tessera::clone" for "clone" and for itself.
+/// Returns the label for the tools of Kokkos: "tessera::clone" for "clone" and for
+/// "tessera::clone".
 std::string label_of(std::string_view function);
 }  // namespace detail
 
-/// End of a public call: complete without an instance, merely ordered on the caller's.
+/// Ends a public call. Without an instance of the caller's it waits for all work. With one it
+/// leaves the work ordered on that instance, and waits only for work on the default instance of
+/// Kokkos::DefaultExecutionSpace if the caller's is of another space.
 void finish(const Execution& execution, const char* function);
 
 }  // namespace tessera

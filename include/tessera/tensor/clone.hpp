@@ -42,27 +42,28 @@ auto item(const Execution& execution, const DTensor<V>& tensor) {
 
 }  // namespace detail
 
-/// A copy in memory of its own, with the same spec. Its View type is V where V can be allocated,
-/// else as redistribute's. Local.
+/// Returns a copy in memory of its own, with the same spec. Its View type is V if the library can
+/// allocate V, otherwise that of redistribute()'s results. Local.
 template <class V>
 auto clone(const DTensor<V>& tensor) {
   return detail::clone(Execution(), tensor);
 }
-/// The same, ordered on `exec`.
+/// Orders the copy on `exec`.
 template <class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto clone(const Exec& exec, const DTensor<V>& tensor) {
   return detail::clone(Execution(exec), tensor);
 }
 
-/// The value of a 0-d tensor, on the host. Local; value-initialised off the mesh.
+/// Returns the value of a 0-d tensor, on the host. Local; off the mesh the value is
+/// value-initialised.
 ///
 /// Errors: InvalidArgument for more than 0 dims or a Partial placement.
 template <class V>
 auto item(const DTensor<V>& tensor) {
   return detail::item(Execution(), tensor);
 }
-/// The same, after the work on `exec`: it is waited for.
+/// Waits for the work on `exec` before it reads the value.
 template <class Exec, class V>
 requires Kokkos::is_execution_space_v<Exec>
 auto item(const Exec& exec, const DTensor<V>& tensor) {

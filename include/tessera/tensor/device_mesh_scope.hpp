@@ -7,7 +7,7 @@
 namespace tessera {
 
 /// Makes `mesh` the default of factories, from_local and distribute_tensor on this thread while it
-/// lives. Nests.
+/// lives. Scopes nest.
 class DeviceMeshScope {
  public:
   explicit DeviceMeshScope(DeviceMesh mesh);
@@ -16,7 +16,8 @@ class DeviceMeshScope {
   DeviceMeshScope& operator=(const DeviceMeshScope&) = delete;
 };
 
-/// Mesh of the innermost scope. Errors: InvalidArgument, naming `function`, outside any scope.
+/// Returns the mesh of the innermost scope. Errors: InvalidArgument, naming `function`, outside any
+/// scope.
 const DeviceMesh& default_device_mesh(const char* function);
 
 }  // namespace tessera

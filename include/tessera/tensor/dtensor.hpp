@@ -15,39 +15,40 @@ namespace detail {
 struct DTensorAccess;
 }
 
-/// One logical N-d array whose pieces are Views on the ranks of a mesh. V is any Kokkos::View of
-/// rank 0 to 8.
+/// A DTensor is one logical N-d array whose local pieces are Views on the ranks of a mesh. V is any
+/// Kokkos::View of rank 0 to 8.
 ///
-/// Made by from_local, the factories, distribute_tensor and redistribute. Copies are shallow, as a
-/// View's. On a rank off the mesh it knows its spec and holds an empty View. It may outlive Kokkos:
-/// then it lets go of its View instead of freeing it.
+/// It is made by from_local, the factories, distribute_tensor and redistribute. Copies are shallow,
+/// as those of a View are. On a rank off the mesh it knows its spec and holds an empty View. It may
+/// outlive Kokkos: then it abandons its View instead of freeing it.
 template <detail::AnyView V>
 class DTensor {
  public:
   using view_type = V;
   using value_type = typename V::value_type;
 
-  /// No tensor: a null mesh, an empty View.
+  /// Holds no tensor: its mesh is null and its View empty.
   DTensor() = default;
 
-  /// This rank's piece.
+  /// Returns this rank's local piece.
   const V& to_local() const { return view_.get(); }
   const DeviceMesh& device_mesh() const { return mesh_; }
   const DTensorSpec& spec() const { return spec_; }
   const Placements& placements() const { return spec_.placements(); }
 
-  /// Global shape.
+  /// Returns the global shape.
   const Extents& shape() const { return spec_.shape(); }
-  /// Global extent of one tensor dim, counted from 0; negative ones are not resolved.
+  /// Returns the global extent of one tensor dim, counted from 0; negative dims are not resolved.
   std::int64_t extent(int tensor_dim) const {
     return shape()[static_cast<std::size_t>(tensor_dim)];
   }
-  /// Number of elements of the whole tensor.
+  /// Returns the number of elements of the full tensor.
   std::int64_t size() const { return product(shape()); }
 
-  /// Shape of this rank's piece; zeros off the mesh.
+  /// Returns the shape of this rank's local piece; zeros off the mesh.
   const Extents& local_shape() const { return piece_.shape; }
-  /// Global index of the first element of this rank's piece; the global extent where it is empty.
+  /// Returns the global index of the first element of this rank's local piece; the global extent in
+  /// each tensor dim in which it is empty.
   const Extents& global_offset() const { return piece_.offset; }
 
  private:
@@ -62,7 +63,7 @@ class DTensor {
   Box piece_;
 };
 
-/// Whether T is a DTensor of some View type; references and const types are none.
+/// Tells whether T is a DTensor of some View type; references and const types are not.
 template <class T>
 inline constexpr bool is_dtensor_v = false;
 template <class V>
@@ -70,11 +71,11 @@ inline constexpr bool is_dtensor_v<DTensor<V>> = true;
 
 namespace detail {
 
-/// This rank's piece of `spec` on `mesh`; empty off the mesh.
+/// Returns this rank's local piece of `spec` on `mesh`; an empty box off the mesh.
 Box local_piece(const DeviceMesh& mesh, const DTensorSpec& spec);
 
 struct DTensorAccess {
-  /// Expects that `view` has the extents of this rank's piece.
+  /// Makes a tensor of `view`. Expects that `view` has the extents of this rank's local piece.
   template <class V>
   static DTensor<V> make(V view, DeviceMesh mesh, DTensorSpec spec) {
     auto piece = local_piece(mesh, spec);
@@ -82,8 +83,8 @@ struct DTensorAccess {
   }
 };
 
-/// `view`, or where it has no elements, an empty View with the extents of this rank's piece.
-/// Expects those extents of a View with elements.
+/// Returns `view` or, if it has no elements, an empty View with the extents of this rank's local
+/// piece. Expects that a View with elements has these extents.
 template <class V>
 V with_piece_extents(const V& view, const DeviceMesh& mesh, const DTensorSpec& spec) {
   if (view.size() > 0) return view;
@@ -92,7 +93,7 @@ V with_piece_extents(const V& view, const DeviceMesh& mesh, const DTensorSpec& s
   return V(allocate<AllocatableView<V>>(shape, "tessera::from_local"));
 }
 
-/// A tensor of uninitialised memory.
+/// Makes a tensor of uninitialised memory.
 template <class V>
 DTensor<V> allocate_dtensor(const DeviceMesh& mesh, DTensorSpec spec, const char* label) {
   if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));

@@ -11,14 +11,15 @@
 #include <tessera/tensor/dtensor.hpp>
 #include <tessera/tensor/random.hpp>
 
-/// Tensors made from nothing. None communicates.
+/// A factory makes a tensor without communication.
 ///
-/// Every factory comes as f<V>([exec,] [mesh,] placements, shape, …): without a mesh the
-/// DeviceMeshScope's is taken; with an execution space instance the work is ordered on it and not
-/// fenced, without one it is complete on return. `shape` is the global shape; V is a managed,
-/// non-const View type in LayoutLeft or LayoutRight. Off the mesh the result is empty. Errors:
-/// InvalidArgument for a Partial placement, placements or shapes that are none (see DTensorSpec),
-/// or a static extent of V that differs from the shape's or would be split. The same on every rank.
+/// Every factory comes as f<V>([exec,] [mesh,] placements, shape, …). Without a mesh it takes that
+/// of the current DeviceMeshScope. With an execution space instance the work is ordered on it and
+/// not fenced; without one the work is complete on return. `shape` is the global shape; V is a
+/// managed, non-const View type in LayoutLeft or LayoutRight. Off the mesh the result is empty.
+/// Errors: InvalidArgument for a Partial placement, placements or a shape that DTensorSpec rejects,
+/// or a static extent of V that differs from that of the shape or would be split. All ranks get the
+/// same error.
 namespace tessera {
 
 namespace detail {
@@ -26,7 +27,7 @@ namespace detail {
 template <class E>
 concept ExecutionSpace = Kokkos::is_execution_space_v<E>;
 
-/// The spec of a factory's tensor, checked.
+/// Returns the spec of a factory's tensor, after checking it.
 DTensorSpec factory_spec(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
                          const Extents& static_extents, ElementType type, const char* function);
 
@@ -79,7 +80,7 @@ DTensor<V> make_random(const Execution& execution, const DeviceMesh& mesh,
   return result;
 }
 
-/// Calls a user's function for each element of a piece, in any order.
+/// Calls the user's function for each element of a local piece, in any order.
 template <class V, class Function>
 struct FillFromFunction {
   static constexpr std::size_t tensor_dims = V::rank();
@@ -131,100 +132,100 @@ DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh
 
 }  // namespace detail
 
-/// Not initialised.
+/// Makes a tensor that is not initialised.
 template <class V>
 DTensor<V> empty(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
   return detail::make_empty<V>(mesh, placements, shape, "empty");
 }
-/// The same on the mesh of the DeviceMeshScope.
+/// Takes the mesh of the current DeviceMeshScope.
 template <class V>
 DTensor<V> empty(const Placements& placements, const Extents& shape) {
   return detail::make_empty<V>(default_device_mesh("empty"), placements, shape, "empty");
 }
-/// The same; nothing runs on the instance.
+/// Takes an instance, on which nothing runs.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> empty(const E& /*exec*/, const DeviceMesh& mesh, const Placements& placements,
                  const Extents& shape) {
   return detail::make_empty<V>(mesh, placements, shape, "empty");
 }
-/// The same on the mesh of the DeviceMeshScope; nothing runs on the instance.
+/// Takes an instance, on which nothing runs, and the mesh of the current DeviceMeshScope.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> empty(const E& /*exec*/, const Placements& placements, const Extents& shape) {
   return detail::make_empty<V>(default_device_mesh("empty"), placements, shape, "empty");
 }
 
-/// All zero.
+/// Makes a tensor of zeros.
 template <class V>
 DTensor<V> zeros(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
   return detail::make_full<V>(Execution(), mesh, placements, shape, typename V::value_type(0),
                               "zeros");
 }
-/// The same on the mesh of the DeviceMeshScope.
+/// Takes the mesh of the current DeviceMeshScope.
 template <class V>
 DTensor<V> zeros(const Placements& placements, const Extents& shape) {
   return detail::make_full<V>(Execution(), default_device_mesh("zeros"), placements, shape,
                               typename V::value_type(0), "zeros");
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> zeros(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                  const Extents& shape) {
   return detail::make_full<V>(Execution(exec), mesh, placements, shape, typename V::value_type(0),
                               "zeros");
 }
-/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
+/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> zeros(const E& exec, const Placements& placements, const Extents& shape) {
   return detail::make_full<V>(Execution(exec), default_device_mesh("zeros"), placements, shape,
                               typename V::value_type(0), "zeros");
 }
 
-/// All one.
+/// Makes a tensor of ones.
 template <class V>
 DTensor<V> ones(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
   return detail::make_full<V>(Execution(), mesh, placements, shape, typename V::value_type(1),
                               "ones");
 }
-/// The same on the mesh of the DeviceMeshScope.
+/// Takes the mesh of the current DeviceMeshScope.
 template <class V>
 DTensor<V> ones(const Placements& placements, const Extents& shape) {
   return detail::make_full<V>(Execution(), default_device_mesh("ones"), placements, shape,
                               typename V::value_type(1), "ones");
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> ones(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                 const Extents& shape) {
   return detail::make_full<V>(Execution(exec), mesh, placements, shape, typename V::value_type(1),
                               "ones");
 }
-/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
+/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> ones(const E& exec, const Placements& placements, const Extents& shape) {
   return detail::make_full<V>(Execution(exec), default_device_mesh("ones"), placements, shape,
                               typename V::value_type(1), "ones");
 }
 
-/// All `value`.
+/// Makes a tensor whose elements all equal `value`.
 template <class V>
 DTensor<V> full(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
                 const typename V::value_type& value) {
   return detail::make_full<V>(Execution(), mesh, placements, shape, value, "full");
 }
-/// The same on the mesh of the DeviceMeshScope.
+/// Takes the mesh of the current DeviceMeshScope.
 template <class V>
 DTensor<V> full(const Placements& placements, const Extents& shape,
                 const typename V::value_type& value) {
   return detail::make_full<V>(Execution(), default_device_mesh("full"), placements, shape, value,
                               "full");
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> full(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                 const Extents& shape, const typename V::value_type& value) {
   return detail::make_full<V>(Execution(exec), mesh, placements, shape, value, "full");
 }
-/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
+/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> full(const E& exec, const Placements& placements, const Extents& shape,
                 const typename V::value_type& value) {
@@ -232,29 +233,29 @@ DTensor<V> full(const E& exec, const Placements& placements, const Extents& shap
                               value, "full");
 }
 
-/// Uniform in [0, 1), floating or complex. An element depends on (seed, stream, its global index)
-/// only: the gathered tensor is bit-identical for every mesh, placement, layout and backend. See
-/// Random.
+/// Makes a floating or complex tensor of random numbers that are uniform in [0, 1). An element
+/// depends on (seed, stream, its global index) only: the gathered tensor is bit-identical for every
+/// mesh, placement, layout and backend. See Random.
 template <class V>
 DTensor<V> rand(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
                 Random random = {}) {
   return detail::make_random<V>(Execution(), mesh, placements, shape, detail::Distribution::uniform,
                                 random, "rand");
 }
-/// The same on the mesh of the DeviceMeshScope.
+/// Takes the mesh of the current DeviceMeshScope.
 template <class V>
 DTensor<V> rand(const Placements& placements, const Extents& shape, Random random = {}) {
   return detail::make_random<V>(Execution(), default_device_mesh("rand"), placements, shape,
                                 detail::Distribution::uniform, random, "rand");
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> rand(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                 const Extents& shape, Random random = {}) {
   return detail::make_random<V>(Execution(exec), mesh, placements, shape,
                                 detail::Distribution::uniform, random, "rand");
 }
-/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
+/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> rand(const E& exec, const Placements& placements, const Extents& shape,
                 Random random = {}) {
@@ -262,27 +263,28 @@ DTensor<V> rand(const E& exec, const Placements& placements, const Extents& shap
                                 detail::Distribution::uniform, random, "rand");
 }
 
-/// Normal with mean 0 and variance 1, otherwise as rand (equal between backends to rounding).
+/// Makes a tensor of normal random numbers with mean 0 and variance 1. Otherwise it behaves as
+/// rand(), except that backends agree to rounding only.
 template <class V>
 DTensor<V> randn(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
                  Random random = {}) {
   return detail::make_random<V>(Execution(), mesh, placements, shape, detail::Distribution::normal,
                                 random, "randn");
 }
-/// The same on the mesh of the DeviceMeshScope.
+/// Takes the mesh of the current DeviceMeshScope.
 template <class V>
 DTensor<V> randn(const Placements& placements, const Extents& shape, Random random = {}) {
   return detail::make_random<V>(Execution(), default_device_mesh("randn"), placements, shape,
                                 detail::Distribution::normal, random, "randn");
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> randn(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                  const Extents& shape, Random random = {}) {
   return detail::make_random<V>(Execution(exec), mesh, placements, shape,
                                 detail::Distribution::normal, random, "randn");
 }
-/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
+/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
 template <class V, detail::ExecutionSpace E>
 DTensor<V> randn(const E& exec, const Placements& placements, const Extents& shape,
                  Random random = {}) {
@@ -290,8 +292,8 @@ DTensor<V> randn(const E& exec, const Placements& placements, const Extents& sha
                                 detail::Distribution::normal, random, "randn");
 }
 
-/// Element at each global index: function(Kokkos::Array<std::int64_t, V::rank()>), called on V's
-/// execution space.
+/// Makes a tensor of the values that `function` returns for the global indices, each a
+/// Kokkos::Array<std::int64_t, V::rank()>. It is called on V's execution space.
 ///
 /// Example: from_function<V>(mesh, {Shard(0)}, {4, 3},
 ///            KOKKOS_LAMBDA(Kokkos::Array<std::int64_t, 2> i) { return double(3 * i[0] + i[1]); });
@@ -300,20 +302,20 @@ DTensor<V> from_function(const DeviceMesh& mesh, const Placements& placements, c
                          const Function& function) {
   return detail::make_from_function<V>(Execution(), mesh, placements, shape, function);
 }
-/// The same on the mesh of the DeviceMeshScope.
+/// Takes the mesh of the current DeviceMeshScope.
 template <class V, class Function>
 DTensor<V> from_function(const Placements& placements, const Extents& shape,
                          const Function& function) {
   return detail::make_from_function<V>(Execution(), default_device_mesh("from_function"),
                                        placements, shape, function);
 }
-/// The same, ordered on `exec`.
+/// Orders the work on `exec`.
 template <class V, detail::ExecutionSpace E, class Function>
 DTensor<V> from_function(const E& exec, const DeviceMesh& mesh, const Placements& placements,
                          const Extents& shape, const Function& function) {
   return detail::make_from_function<V>(Execution(exec), mesh, placements, shape, function);
 }
-/// The same on the mesh of the DeviceMeshScope, ordered on `exec`.
+/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
 template <class V, detail::ExecutionSpace E, class Function>
 DTensor<V> from_function(const E& exec, const Placements& placements, const Extents& shape,
                          const Function& function) {

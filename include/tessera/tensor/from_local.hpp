@@ -11,49 +11,52 @@
 
 namespace tessera {
 
-/// What from_local is told of the tensor, and what it checks. The same on every rank.
+/// Tells from_local what the caller knows of the tensor and what to check. All ranks pass the same
+/// options.
 struct FromLocal {
-  /// Global shape, where known: then from_local does not communicate. Empty: inferred from all
-  /// local shapes.
+  /// Gives the global shape if it is known; then from_local does not communicate. Empty: the shape
+  /// is inferred from all local shapes.
   Extents shape = {};
-  /// Compare element types, extents and replicas over the mesh.
+  /// Says whether to compare element types, extents and replicas over the mesh.
   bool run_check = false;
 };
 
 namespace detail {
 
-/// Spec of pieces with these extents, by mesh rank. A piece without elements matches any extents.
+/// Returns the spec of local pieces with these extents, one for each mesh rank. A piece without
+/// elements matches any extents.
 ///
-/// Errors: InvalidArgument if the sizes form no grid or replicas differ in shape; the same on every
+/// Errors: InvalidArgument if the sizes form no grid or replicas differ in shape, the same on every
 /// rank. They name `function`.
 DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,
                        const std::vector<Extents>& local_shapes, const char* function);
 
-/// All-gather of the local shapes (metadata), then infer_spec. Collective over the mesh.
+/// Gathers the local shapes of all ranks (metadata), then calls infer_spec. Collective over the
+/// mesh.
 DTensorSpec infer_spec(const DeviceMesh& mesh, const Placements& placements,
                        const Extents& local_shape, const char* function);
 
-/// The same for several tensors in one all-gather.
+/// Infers the specs of several tensors with one all-gather.
 std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
                                      const std::vector<Placements>& placements,
                                      const std::vector<Extents>& local_shapes,
                                      const char* function);
 
-/// Throws on this rank unless a View of these extents is its piece of `spec`.
+/// Throws on this rank unless a View of these extents matches its local piece of `spec`.
 void require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
                          const Extents& local_shape, const char* function);
 
-/// Throws everywhere unless element types and, where `spec` is given, local shapes agree.
-/// Collective over the mesh.
+/// Throws on all ranks unless element types and, if `spec` is given, local shapes agree. Collective
+/// over the mesh.
 void check_pieces(const DeviceMesh& mesh, const DTensorSpec* spec, ElementType type,
                   const Extents& local_shape);
 
-/// Throws everywhere unless replicas have the same bytes as coordinate 0, but for those of a long
-/// double that belong to no value. Collective over the mesh.
+/// Throws on all ranks unless replicas have the same bytes as that of coordinate 0. The padding
+/// bytes of a long double do not count. Collective over the mesh.
 void check_replicas(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type,
                     std::span<const std::byte> row_major_piece);
 
-/// The elements of a View as dense row-major host memory.
+/// Returns the elements of a View as dense row-major host memory.
 template <class V>
 auto row_major_copy(const V& view) {
   using Dense =
@@ -63,19 +66,21 @@ auto row_major_copy(const V& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), dense);
 }
 
-/// What all ranks pass alike, in words.
+/// Describes the arguments that are the same on all ranks.
 struct FromLocalCall {
   const Placements& placements;
   const FromLocal& options;
   std::size_t tensor_dims;
   ElementType type;
 
+  /// Returns the call as text.
   std::string operator()() const;
-  /// Without what run_check compares.
+  /// Returns a hash, without the element type and the number of dims if run_check compares them.
   std::uint64_t hash() const;
 };
 
-/// The part of from_local that a rank can do alone if it knows the shape.
+/// Makes the tensor; communicates unless the shape is known and run_check is off. `operation` is
+/// null for a local call.
 template <class V>
 DTensor<V> from_local(Operation* operation, const Execution& execution, const V& view,
                       const DeviceMesh& mesh, const Placements& placements,
@@ -118,20 +123,21 @@ DTensor<V> from_local(const Execution& execution, const V& view, const DeviceMes
 
 }  // namespace detail
 
-/// A tensor whose piece on this rank is `view`; it keeps the View, nothing is copied.
+/// Makes a tensor whose local piece on this rank is `view`. It keeps the View and copies nothing.
 ///
-/// With options.shape: local, and a View that is not this rank's chunk throws on this rank.
-/// Without: collective over the mesh, one small all-gather of local shapes (metadata), and any
-/// uneven sizes that form a grid. With options.run_check: collective, and element types, extents or
-/// replicas (bitwise, with coordinate 0; of structs also what pads them) that differ throw everywhere. Off the mesh the result is
-/// empty. Errors: InvalidArgument.
+/// With options.shape the call is local, and throws on this rank if `view` does not have the shape
+/// of this rank's chunk. Without it the call is collective over the mesh, makes one small
+/// all-gather of local shapes (metadata), and takes any uneven sizes that form a grid. With
+/// options.run_check it is collective, and throws on all ranks if element types, extents or
+/// replicas differ. Replicas are compared bitwise with coordinate 0; those of structs include their
+/// padding. Off the mesh the result is empty. Errors: InvalidArgument.
 template <detail::AnyView V>
 DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Placements& placements,
                       const FromLocal& options = {}) {
   return detail::from_local(Execution(), view, mesh, placements, options);
 }
 
-/// The same; before run_check reads the View, the work on `exec` is waited for.
+/// Waits for the work on `exec` before run_check reads the View.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec> DTensor<V> from_local(const Exec& exec, const V& view,
                                                                   const DeviceMesh& mesh,
@@ -140,13 +146,13 @@ requires Kokkos::is_execution_space_v<Exec> DTensor<V> from_local(const Exec& ex
   return detail::from_local(Execution(exec), view, mesh, placements, options);
 }
 
-/// The same on the mesh of the DeviceMeshScope.
+/// Takes the mesh of the current DeviceMeshScope.
 template <detail::AnyView V>
 DTensor<V> from_local(const V& view, const Placements& placements, const FromLocal& options = {}) {
   return from_local(view, default_device_mesh("from_local"), placements, options);
 }
 
-/// The same on the mesh of the DeviceMeshScope, with `exec`.
+/// Takes `exec` and the mesh of the current DeviceMeshScope.
 template <class Exec, detail::AnyView V>
 requires Kokkos::is_execution_space_v<Exec> DTensor<V> from_local(const Exec& exec, const V& view,
                                                                   const Placements& placements,

@@ -8,15 +8,16 @@
 
 namespace tessera {
 
-/// What the library is, in some lines for a log: version, Kokkos and the spaces that it was built
-/// for, how the library was built, MPI. Local; also before MPI and Kokkos are initialised.
+/// Returns some lines for a log that describe the library: version, Kokkos and the spaces that it
+/// was built for, how the library was built, MPI. Local; callable also before MPI and Kokkos are
+/// initialised.
 std::string info();
 
-/// What the library found and decided for this mesh on this rank, in some lines for a log: version,
-/// build, mesh, Kokkos' spaces, MPI, nodes and their window, how device memory goes to MPI and why,
-/// and how calls are compared. Local. What is decided is the same on all ranks.
+/// Returns some lines for a log that say what the library found and decided for this mesh on this
+/// rank: version, build, mesh, Kokkos' spaces, MPI, nodes and their window, how device memory goes
+/// to MPI and why, and how calls are compared. Local. Decisions are the same on all ranks.
 ///
-/// Errors: InvalidArgument for no mesh; MpiError once its communicator was freed.
+/// Errors: InvalidArgument for a null mesh; MpiError once its communicator was freed.
 std::string info(const DeviceMesh& mesh);
 
 }  // namespace tessera

@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// Which random numbers: an element depends on (seed, stream, its global index) only.
+/// Selects random numbers. An element depends on (seed, stream, its global index) only.
 ///
 /// Element i, the row-major linear index in the global shape, draws the four 32-bit words w0 … w3
 /// of Philox4x32-10 (Salmon et al., SC11) with
@@ -32,11 +32,11 @@ namespace detail {
 enum class Distribution { uniform, normal };
 
 /// Throws InvalidArgument unless numbers of `type` can be drawn: float32, float64, complex64,
-/// complex128, and 16-bit floats where the backend has them. The same on every rank.
+/// complex128, and 16-bit floats if the backend has them. All ranks get the same result.
 void require_random(Distribution distribution, ElementType type);
 
-/// Fills `destination`, the piece at `global_offset` of a tensor of `global_shape`. Ordered on
-/// `execution`, not fenced.
+/// Fills `destination`, the local piece at `global_offset` of a tensor of `global_shape`. Ordered
+/// on `execution`, not fenced.
 ///
 /// Uniform numbers lie in [0, 1). Errors: as require_random.
 void fill_random(const Execution& execution, Distribution distribution, Random random,

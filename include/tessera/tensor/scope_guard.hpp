@@ -8,18 +8,18 @@
 
 namespace tessera {
 
-/// What ScopeGuard asks of MPI.
+/// Holds what ScopeGuard asks of MPI.
 struct ScopeGuardOptions {
-  int thread_level = MPI_THREAD_FUNNELED;  ///< asked of MPI where it is not up yet
+  int thread_level = MPI_THREAD_FUNNELED;  ///< level to request; MPI has to provide it
 };
 
-/// Initialises MPI and Kokkos where nobody has, and finalises exactly what it initialised.
+/// Initialises MPI and Kokkos unless that has been done, and finalises exactly what it initialised.
 ///
 /// On device backends each rank takes the device of its node-local rank unless KOKKOS_DEVICE_ID or
-/// the command line says otherwise. Rank 0 alone prints the help that Kokkos gives on --help and
-/// --kokkos-help. Destroyed by an exception it finalises nothing, so that the launcher sees a rank
-/// fail and ends the job. Errors: MpiError if MPI was finalised, or does not provide the thread
-/// level.
+/// the command line says otherwise. Only rank 0 prints the help that Kokkos gives on --help and
+/// --kokkos-help. If an exception destroys the guard, it finalises nothing, so that the launcher
+/// sees a rank fail and ends the job. Errors: MpiError if MPI was finalised, or does not provide
+/// the thread level.
 class ScopeGuard {
  public:
   ScopeGuard(int& argc, char**& argv, ScopeGuardOptions options = {});

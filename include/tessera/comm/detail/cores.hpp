@@ -8,10 +8,10 @@ namespace tessera::detail {
 /// Host kernels, which do not know their communicator, use at most this number of threads.
 int cores_per_rank();
 
-/// Lowers cores_per_rank() to `cores`, and returns what it was.
+/// Lowers cores_per_rank() to `cores` if it was larger, and returns what it was.
 int note_cores_per_rank(int cores);
 
-/// Sets cores_per_rank() whatever it was, for tests, and returns what it was.
+/// Sets cores_per_rank() to `cores`, whatever it was, and returns what it was. For tests.
 int set_cores_per_rank(int cores);
 
 }  // namespace tessera::detail

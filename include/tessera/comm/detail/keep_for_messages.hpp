@@ -10,13 +10,13 @@
 
 namespace tessera::detail {
 
-/// Keeps `memory` until the messages on `communicator` are complete that were left since the count
-/// was `before`; for ever where it was freed.
+/// Keeps `memory` until the messages on `communicator` are complete that failing calls have left
+/// under way since ever_left_open was `before`. Keeps it forever if the communicator was freed.
 void keep_for_messages(const Communicator& communicator, std::uint64_t before,
                        const std::shared_ptr<void>& memory);
 
-/// Runs body(). Where it throws and leaves messages under way, what they read and write is kept
-/// until they are complete: `memory()`, a std::shared_ptr<void>.
+/// Runs body(). If it throws and leaves messages under way, keeps `memory()`, a
+/// std::shared_ptr<void> to what these messages read and write, until they are complete.
 template <class Body, class Memory>
 void keeping(const Communicator& communicator, const Body& body, const Memory& memory) {
   const auto before = ever_left_open;

@@ -8,8 +8,8 @@
 
 namespace tessera::detail {
 
-/// While one lives, the regions of Kokkos that this thread has entered since are known. Callbacks
-/// of tools that were there before are still called.
+/// Records the Kokkos regions that this thread enters while the RegionWatch lives. Callbacks of
+/// tools that were installed before are still called.
 class RegionWatch {
  public:
   RegionWatch();
@@ -17,11 +17,12 @@ class RegionWatch {
   RegionWatch(const RegionWatch&) = delete;
   RegionWatch& operator=(const RegionWatch&) = delete;
 
-  /// Outermost first; without those of the library itself.
+  /// Returns the regions that the thread is in, outermost first, without those of the library
+  /// itself.
   std::vector<std::string> regions() const;
 
  private:
-  std::uint64_t first_;  ///< number of the first region entered since
+  std::uint64_t first_;  ///< number of the first region entered after construction
 };
 
 }  // namespace tessera::detail

@@ -18,8 +18,8 @@ namespace tessera::detail {
 template <class T>
 inline constexpr bool is_tensor_v = is_dtensor_v<T> || Kokkos::is_view_v<T>;
 
-/// A tuple, pair, array or vector that holds a tensor: it is flattened. Whatever else is one
-/// argument.
+/// Container says whether T is a tuple, pair, array or vector that holds a tensor, which is
+/// flattened. Everything else is one argument.
 template <class T>
 struct Container {
   static constexpr bool is_flattened = false;
@@ -49,7 +49,7 @@ inline constexpr bool is_range_v<std::array<T, N>> = true;
 template <class T, class Allocator>
 inline constexpr bool is_range_v<std::vector<T, Allocator>> = true;
 
-/// Appends the leaves of one argument.
+/// Adds the leaves of one argument to `leaves`.
 template <class T>
 void add_leaves(std::vector<Leaf>& leaves, const T& argument) {
   if constexpr (is_dtensor_v<T>) {
@@ -66,13 +66,13 @@ void add_leaves(std::vector<Leaf>& leaves, const T& argument) {
   }
 }
 
-/// Replaces the DTensors of arguments by their local Views, redistributed where the leaf asks for
-/// it.
+/// Replaces the DTensors in arguments by their local Views. Redistributes a DTensor first if its
+/// leaf has another spec.
 class Localizer {
  public:
   explicit Localizer(const std::vector<Leaf>& leaves) : next_(leaves.begin()) {}
 
-  /// The argument itself, as a reference, unless it holds a DTensor.
+  /// Returns the argument itself, as a reference, unless it holds a DTensor.
   template <class T>
   decltype(auto) operator()(T&& argument) {
     using Value = std::remove_cvref_t<T>;

@@ -16,25 +16,27 @@ namespace tessera::detail {
 
 enum class LeafKind { other, view, dtensor };
 
-/// One flattened argument of a local_map.
+/// A Leaf is one flattened argument of a local_map.
 struct Leaf {
   LeafKind kind = LeafKind::other;
   DeviceMesh mesh = {};
-  DTensorSpec spec = {};  ///< of a DTensor; after check_inputs, as func sees it
-  ElementType type = {};  ///< of a DTensor
+  DTensorSpec spec = {};  ///< spec of a DTensor; after check_inputs, the spec that func sees
+  ElementType type = {};  ///< element type of a DTensor
 };
 
-/// The mesh of a call: the one asked for, else that of the first DTensor, else null.
+/// Returns the mesh of a call: `asked` unless it is null, else that of the first DTensor, else
+/// null.
 DeviceMesh mesh_of_call(const std::vector<Leaf>& leaves, const DeviceMesh& asked);
 
-/// Checks the arguments against `in` and sets the spec that func sees of each.
+/// Checks the arguments against `in`, and sets the spec of each to the one that func sees.
 ///
 /// Errors: InvalidArgument for a wrong number or kind of placements; MeshMismatch;
 /// PlacementMismatch.
 void check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const DeviceMesh& mesh,
                   bool redistribute_inputs);
 
-/// The arguments of a call as func sees them, and the placements of its outputs; null: none.
+/// A LocalMapCall describes a call: its arguments as func sees them, and the placements of its
+/// outputs (null for none).
 struct LocalMapCall {
   const std::vector<Leaf>& leaves;
   std::span<const OutPlacement* const> outputs;
@@ -46,7 +48,7 @@ struct LocalMapCall {
 std::string to_string(const OutPlacement& placement);
 std::uint64_t hash_of(const OutPlacement& placement);
 
-/// A View that func returned, without its type.
+/// An Output is a View that func returned, without its type.
 struct Output {
   const OutPlacement* placement;
   Extents local_shape;
@@ -54,16 +56,16 @@ struct Output {
   ElementType type;
 };
 
-/// The specs of the outputs; at most one metadata exchange. Collective over the mesh where a
-/// Placements output has a Shard.
+/// Returns the specs of the outputs, after at most one metadata exchange. Collective over the mesh
+/// if a Placements output has a Shard.
 ///
-/// Errors: InvalidArgument; on this rank only where a local shape does not fit like_input or
-/// shaped.
+/// Errors: InvalidArgument; it is thrown on this rank alone if a local shape does not fit
+/// like_input or shaped.
 std::vector<DTensorSpec> output_specs(const DeviceMesh& mesh, const std::vector<Output>& outputs,
                                       const std::vector<Leaf>& leaves);
 
-/// The spec of an output on a rank off the mesh, checked as far as can be seen there: global shape
-/// 0 where it would be inferred.
+/// Returns the spec of an output on a rank off the mesh, checked as far as is possible there. Where
+/// the global shape depends on local shapes, it holds the static extents, and 0 for the other dims.
 ///
 /// Errors: InvalidArgument.
 DTensorSpec absent_spec(const DeviceMesh& mesh, const Output& output,

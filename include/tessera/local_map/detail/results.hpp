@@ -14,7 +14,8 @@
 
 namespace tessera::detail {
 
-/// What one returned value becomes: a View with a placement a DTensor, with none itself.
+/// Wrapped is the type that one returned value becomes: a DTensor for a View with a placement, the
+/// type of the value itself with none.
 template <class Value, class Placement>
 struct Wrapped {
   static_assert(Kokkos::is_view_v<Value>,
@@ -50,7 +51,8 @@ typename Wrapped<Value, Placement>::type wrap(Value&& value, const Placement&,
   }
 }
 
-/// The value of an output on a rank off the mesh: an empty DTensor, or value-initialised.
+/// Returns the value of an output on a rank off the mesh: an empty DTensor, or a value-initialised
+/// one.
 template <class Value, class Placement>
 typename Wrapped<Value, Placement>::type absent(const Placement& placement, const DeviceMesh& mesh,
                                                 const std::vector<Leaf>& leaves) {
@@ -69,7 +71,7 @@ inline const OutPlacement* placement_of(None) {
   return nullptr;
 }
 
-/// The placement of each output; null: none.
+/// Returns the placement of each output; null stands for none.
 template <class Out>
 std::array<const OutPlacement*, 1> outputs_of(const Out& out) {
   return std::array{placement_of(out)};
@@ -83,8 +85,8 @@ std::array<const OutPlacement*, sizeof...(Outs)> outputs_of(const std::tuple<Out
       outs);
 }
 
-/// The outputs of one call; Result is what func returns, Out the placement, or the tuple of them,
-/// for it.
+/// Results makes the outputs of one call. Result is what func returns, Out its placement or the
+/// tuple of its placements.
 template <class Result, class Out>
 struct Results {
   using type = typename Wrapped<Result, Out>::type;

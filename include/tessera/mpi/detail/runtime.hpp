@@ -4,20 +4,20 @@
 
 namespace tessera::comm {
 
-/// What start() did, for finish().
+/// Records what start() did, so that finish() can undo it.
 struct Runtime {
   bool initialised_mpi = false;
-  int thread_level = 0;  ///< as MPI provides it
+  int thread_level = 0;  ///< thread level that MPI provides
 };
 
-/// Initialises MPI unless someone has. Errors: MpiError if MPI was finalised, or provides less than
-/// `thread_level`.
+/// Makes MPI usable: initialises it unless it is initialised already. Errors: MpiError if MPI was
+/// finalised, or provides less than `thread_level`.
 Runtime start(int& argc, char**& argv, int thread_level);
 
-/// Finalises MPI if start() initialised it and nobody has finalised it since.
+/// Finalises MPI if start() initialised it and it has not been finalised since.
 void finish(const Runtime& runtime) noexcept;
 
-/// MPI is initialised and not finalised.
+/// Returns whether MPI is initialised and not finalised.
 bool is_usable();
 
 }  // namespace tessera::comm

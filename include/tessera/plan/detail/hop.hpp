@@ -11,60 +11,62 @@
 
 namespace tessera {
 
-/// A box of the global tensor that travels between this rank and `peer` (a mesh rank; this rank
-/// itself for what stays).
+/// A Block is a box of the global tensor that travels between this rank and `peer`, a mesh rank;
+/// `peer` is this rank itself for what stays.
 struct Block {
   int peer;
   Box box;
-  int term = 0;  ///< for reductions: row-major position of the sender over the reduced mesh dims
-  int receiver_term = 0;  ///< and of the receiver
+  int term = 0;  ///< reductions: row-major position of the sender over the reduced mesh dims
+  int receiver_term = 0;  ///< reductions: likewise, of the receiver
 
   friend bool operator==(const Block&, const Block&) = default;
 };
 
 namespace detail {
 
-/// One direct move between two distributions on the same mesh: every rank fetches what its `to`
-/// piece needs.
+/// A Hop is one direct transfer between two distributions: every rank fetches what its local piece
+/// of `to` needs. Both are on one mesh, unless MeshPair numbers the ranks of two.
 ///
-/// Along a mesh dim that `from` does not shard, a rank fetches from its own coordinate, so what it
-/// has it takes from itself. Along `term_dims` it fetches from every coordinate and reduces.
+/// Along a mesh dim that `from` does not shard, a rank fetches from its own coordinate, so that it
+/// takes what it has from itself. Along `term_dims` it fetches from every coordinate and reduces.
 struct Hop {
   DTensorSpec from = {};
   DTensorSpec to = {};
-  std::vector<int> term_dims = {};   ///< ascending; empty: nothing is reduced
+  std::vector<int> term_dims = {};   ///< mesh dims that are reduced, ascending; empty: none
   std::vector<int> first_only = {};  ///< mesh dims along which only coordinate 0 fetches
   ReduceOp op = ReduceOp::sum;
   std::int64_t divisor = 1;
 
-  /// Number of terms of each element.
+  /// Returns the number of contributions to each element.
   int terms() const;
-  /// Whether the rank of `to` at `coordinate` fetches anything.
+  /// Returns whether the rank of `to` at `coordinate` fetches anything.
   bool fetches(std::span<const int> coordinate) const;
   bool is_on_one_mesh() const { return from.layout() == to.layout(); }
 };
 
-/// What the rank at `coordinate` fetches, own blocks included: box by box, for each box its terms
-/// in order.
+/// Returns what the rank at `coordinate` fetches, its own blocks included: box by box, for each box
+/// its contributions in order.
 std::vector<Block> blocks_to_receive(const Hop& hop, std::span<const int> coordinate);
 
-/// What other ranks fetch from the rank at `coordinate`.
+/// Returns what other ranks fetch from the rank at `coordinate`.
 std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinate);
 
-/// No rank has more ranks to send to, or to receive from, itself included.
+/// Returns an upper bound on the number of ranks that a rank sends to, or receives from, itself
+/// included.
 int most_peers(const Hop& hop);
 
-/// No rank fetches more boxes; of a reduction, each of them as often as there are terms.
+/// Returns an upper bound on the number of boxes that a rank fetches; a reduction fetches each box
+/// once for each contribution.
 int most_boxes(const Hop& hop);
 
-/// Every rank has in its own piece what it fetches, or a term of it, as one sees without looking at
-/// all ranks.
+/// Returns true only if every rank owns what it fetches, or a contribution to it. A conservative
+/// test, which compares the splits and does not look at each rank.
 bool keeps_own(const Hop& hop);
 
-/// Ranks that fetch what one rank has, for each of the boxes in which it is fetched.
+/// Returns the number of ranks that fetch each box of what one rank holds.
 std::int64_t copies(const Hop& hop);
 
-/// Some rank fetches something from another one. The same answer on every rank.
+/// Returns whether some rank fetches something from another one; equal on every rank.
 bool communicates(const Hop& hop);
 
 }  // namespace detail

@@ -15,7 +15,7 @@
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
-// What is behind the overloads of redistribute() and those like it.
+// This header implements the overloads of redistribute() and of similar functions.
 namespace tessera::detail {
 
 template <class Out, class V>
@@ -23,7 +23,7 @@ using RedistributedView =
     typename std::conditional_t<std::is_void_v<Out>, std::type_identity<AllocatableView<V>>,
                                 std::type_identity<Out>>::type;
 
-/// `options` for Views of these types.
+/// Returns `options` adapted to Views of these types.
 template <class Source, class Destination>
 RedistributeOptions options_for(RedistributeOptions options) {
   constexpr bool are_left = std::is_same_v<typename Source::array_layout, Kokkos::LayoutLeft> &&
@@ -34,8 +34,8 @@ RedistributeOptions options_for(RedistributeOptions options) {
   return options;
 }
 
-/// The plan for pieces of these types, as a call that the ranks agree on here. Collective over the
-/// meshes.
+/// Returns the plan for local pieces in Views of these types, as a call that the ranks agree on
+/// here. Collective over the meshes.
 template <class Source, class Destination>
 Redistributor agreed_redistributor(Operation& operation, const Meshes& meshes,
                                    const DTensorSpec& source, const DTensorSpec& target,
@@ -47,9 +47,9 @@ Redistributor agreed_redistributor(Operation& operation, const Meshes& meshes,
   return agreed_redistributor(operation, call, meshes, adapted);
 }
 
-/// Where the result of a plan goes: into the memory of its last one if nobody holds that any more,
-/// else into fresh memory. With an instance always into fresh memory: kernels on it may still use
-/// what nobody holds.
+/// Returns the tensor for the result of a plan: in the memory of the plan's last result if nobody
+/// holds that any more, else in fresh memory. With an execution space instance it is always in
+/// fresh memory: kernels on the instance may still use memory that nobody holds.
 template <class Result>
 DTensor<Result> result_tensor(const Execution& execution, const DeviceMesh& mesh,
                               const DTensorSpec& target, const Redistributor& redistributor) {
@@ -64,7 +64,7 @@ DTensor<Result> result_tensor(const Execution& execution, const DeviceMesh& mesh
   return result;
 }
 
-/// `target` is a spec, or placements to be completed from the tensor's spec.
+/// Returns the target as a spec: `target` itself, or placements completed from the tensor's spec.
 inline const DTensorSpec& target_spec(const DTensorSpec&, const DTensorSpec& target, const char*) {
   return target;
 }
@@ -73,7 +73,7 @@ inline DTensorSpec target_spec(const DTensorSpec& spec, const Placements& target
   return with_placements(spec, target, function);
 }
 
-/// The same, or the memory of a source that is donated.
+/// Returns the tensor for the result, in the memory of a donated source if the plan allows it.
 template <class Result, class V>
 DTensor<Result> result_tensor(const Execution& execution, const DTensor<V>& source,
                               const DTensorSpec& target, const Redistributor& redistributor,
@@ -85,14 +85,14 @@ DTensor<Result> result_tensor(const Execution& execution, const DTensor<V>& sour
   return result_tensor<Result>(execution, mesh, target, redistributor);
 }
 
-/// A redistribution before it runs.
+/// Holds a redistribution before it runs.
 template <class Result>
 struct Redistribution {
   DTensor<Result> result;
-  std::optional<Redistributor> redistributor;  ///< none where nothing moves
+  std::optional<Redistributor> redistributor;  ///< empty if nothing moves
 };
 
-/// The same tensor on a mesh of the same ranks and shape, perhaps with other names.
+/// Returns the tensor on a mesh of the same ranks and shape, perhaps with other names.
 template <class V>
 DTensor<V> on_same_mesh(const DTensor<V>& tensor, const DeviceMesh& mesh) {
   const auto& spec = tensor.spec();
@@ -101,7 +101,7 @@ DTensor<V> on_same_mesh(const DTensor<V>& tensor, const DeviceMesh& mesh) {
       DTensorSpec(mesh.layout(), spec.placements(), spec.shape(), spec.boundaries()));
 }
 
-/// Agrees on it.
+/// Prepares a redistribution on the tensor's mesh. The ranks agree on it here.
 template <class Out, class V>
 auto prepare_redistribution(Operation& operation, const Execution& execution,
                             const DTensor<V>& tensor, const DTensorSpec& target,
@@ -136,21 +136,21 @@ auto prepare_redistribution(Operation& operation, const Execution& execution,
   return Redistribution<Result>{std::move(result), std::move(redistributor)};
 }
 
-/// What ranks that call a redistribution from one mesh to another know alike before it.
+/// Holds what ranks that call a redistribution from one mesh to another know alike before it.
 struct AcrossCall {
   const char* function;
   const Meshes& meshes;
   const RedistributeOptions& options;
   ElementType type;
   std::size_t tensor_dims;
-  std::uint64_t source_hash = 0;  ///< where all ranks know it
+  std::uint64_t source_hash = 0;  ///< 0 unless all ranks know it
   std::uint64_t target_hash = 0;
-  std::string target = {};  ///< in words
+  std::string target = {};  ///< description
 
   std::string operator()() const;
   std::uint64_t hash() const;
 };
-/// `source`: of the tensor, as far as this rank knows it.
+/// Makes the AcrossCall. `source` is the tensor's spec, as far as this rank knows it.
 AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
                        const Placements& target, ElementType type,
                        const RedistributeOptions& options);
@@ -158,17 +158,18 @@ AcrossCall across_call(const char* function, const Meshes& meshes, const DTensor
                        const DTensorSpec& target, ElementType type,
                        const RedistributeOptions& options);
 
-/// The source's spec on all ranks of both meshes: `mine` on those of the source. Collective over
-/// both. Errors: InvalidArgument where it differs between ranks of the source.
+/// Returns the source's spec on all ranks of both meshes; `mine` is that spec on ranks of the
+/// source. Collective over both meshes. Errors: InvalidArgument if it differs between ranks of the
+/// source.
 DTensorSpec source_spec(const Meshes& meshes, const DTensorSpec& mine, const char* function);
 
-/// `target` on another mesh, completed from the tensor's spec.
+/// Returns `target` as a spec on another mesh, completed from the tensor's spec.
 DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const DTensorSpec& target,
                     const char* function);
 DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const Placements& target,
                     const char* function);
 
-/// The same to another mesh.
+/// Prepares a redistribution to another mesh. The ranks agree on it here.
 template <class Out, class V, class Target>
 auto prepare_redistribution(Operation& operation, const Execution& execution,
                             const DTensor<V>& tensor, const DeviceMesh& mesh, const Target& target,
@@ -227,8 +228,8 @@ auto redistribute(const Execution& execution, const DTensor<V>& tensor, const Ta
   });
 }
 
-/// Errors, on this rank: InvalidArgument for a tensor without a mesh, MeshMismatch for meshes of
-/// two communicators.
+/// Checks the meshes of a redistribution to another mesh. Errors, on this rank alone:
+/// InvalidArgument for a tensor without a mesh, MeshMismatch for meshes of two communicators.
 void require_pair(const DeviceMesh& source, const DeviceMesh& target, const char* function);
 
 template <class Out, class V, class Target>
@@ -248,7 +249,7 @@ auto redistribute(const Execution& execution, const DTensor<V>& tensor, const De
   });
 }
 
-/// The same in the background; prepare(operation) is as above.
+/// Starts a redistribution in the background; prepare(operation) returns a Redistribution.
 template <class V, class Prepare>
 auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
                           const Meshes& meshes, const Prepare& prepare) {
@@ -272,7 +273,7 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
   return Pending<decltype(Ready::result)>(std::move(call), result);
 }
 
-/// `mesh`: the tensor's, perhaps with other names.
+/// Starts a redistribution on `mesh`, which is the tensor's, perhaps with other names.
 template <class Out, class V, class Target>
 auto start_on_same_mesh(const Execution& execution, const DTensor<V>& tensor,
                         const DeviceMesh& mesh, const Target& target,
@@ -323,11 +324,11 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
   });
 }
 
-/// Placements with every Partial turned into Replicate.
+/// Returns the placements with every Partial turned into Replicate.
 Placements reduced_placements(const Placements& placements);
 Placements all_replicate(const DeviceMesh& mesh);
-/// The spec in which mesh rank `owner` holds the whole tensor and the others nothing. Expects at
-/// least one tensor dim.
+/// Returns the spec in which mesh rank `owner` holds the full tensor and the other ranks nothing.
+/// Expects at least one tensor dim.
 DTensorSpec whole_on(const MeshLayout& layout, const Extents& shape, int owner);
 void require_mesh_rank(const DeviceMesh& mesh, int mesh_rank, const char* function);
 

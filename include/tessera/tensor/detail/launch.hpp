@@ -13,7 +13,7 @@
 
 namespace tessera::detail {
 
-/// Least number of bytes of host memory for which a kernel is given to all threads.
+/// Least number of bytes of host memory for which a kernel is run by all threads.
 ///
 /// Less work runs on the calling thread, because starting and joining threads takes longer than the
 /// work. The kernels also use the value as the least size of a task and of a result for which
@@ -30,8 +30,8 @@ constexpr bool is_on_device(MemorySpace space) {
 template <class Space>
 using LaunchPolicy = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
 
-/// Waits for kernels on the host where they may still run after their launch: in no backend but
-/// HPX.
+/// Waits for kernels on the host that may still run after their launch. Only the backend HPX has
+/// such kernels.
 inline void finish_host(const Execution& execution) {
   static const bool is_asynchronous =
       std::string_view(Kokkos::DefaultHostExecutionSpace::name()) == "HPX";
@@ -39,17 +39,18 @@ inline void finish_host(const Execution& execution) {
     execution.instance<MemorySpace::host>().fence("tessera::detail: before the host goes on");
 }
 
-/// Whether work on so many bytes of host memory is for all threads. Where those of all ranks
-/// outnumber the cores, each of them would wait at the end of a kernel for one that has none.
+/// Returns whether all threads share the work on `bytes` bytes of host memory. They do not for less
+/// than serial_bytes, or if the threads of all ranks outnumber the cores: then each kernel would
+/// wait at its end for a thread that has no core.
 inline bool is_for_threads(const Execution& execution, std::int64_t bytes) {
   if (bytes < serial_bytes) return false;
   const int threads = execution.instance<MemorySpace::host>().concurrency();
   return threads > 1 && threads <= cores_per_rank();
 }
 
-/// functor(i) for all i in [0, items), or functor(0, items) where it takes a range and no threads
-/// share the work; on host memory of `bytes` bytes. What a device does to that
-/// memory must be done before.
+/// Calls functor(i) for all i in [0, items) on host memory of `bytes` bytes. If `functor` takes a
+/// range and no threads share the work, it calls functor(0, items) instead. Work of a device on
+/// that memory must be complete before.
 template <class Functor>
 void launch_on_host(const Execution& execution, const char* label, std::int64_t items,
                     std::int64_t bytes, const Functor& functor) {
@@ -67,7 +68,7 @@ void launch_on_host(const Execution& execution, const char* label, std::int64_t 
   }
 }
 
-/// functor(i) for all i in [0, items), on device memory.
+/// Calls functor(i) for all i in [0, items) on device memory.
 template <class Functor>
 void launch_on_device(const Execution& execution, const char* label, std::int64_t items,
                       const Functor& functor) {

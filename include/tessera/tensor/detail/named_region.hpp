@@ -6,7 +6,8 @@
 
 namespace tessera::detail {
 
-/// While it lives, a region for the tools of Kokkos; none without a name, or where no tool listens.
+/// Opens a region for the tools of Kokkos while it lives. It opens none if `name` is empty or no
+/// tool is loaded.
 class NamedRegion {
  public:
   explicit NamedRegion(const char* name)

@@ -27,7 +27,7 @@ template <class Layout>
 inline constexpr bool is_dense_layout =
     std::is_same_v<Layout, Kokkos::LayoutLeft> || std::is_same_v<Layout, Kokkos::LayoutRight>;
 
-/// A View that the library can allocate as it is.
+/// Tells whether the library can allocate a View of type V.
 template <class V>
 inline constexpr bool is_allocatable =
     !V::traits::memory_traits::is_unmanaged && !std::is_const_v<typename V::value_type> &&
@@ -46,12 +46,13 @@ struct Allocatable<V> {
   using type = V;
 };
 
-/// V where it is managed, non-const, LayoutLeft or LayoutRight; else its managed, non-const
-/// relative, LayoutStride as LayoutRight.
+/// Names V if the library can allocate it: if it is managed, non-const and LayoutLeft or
+/// LayoutRight. Otherwise it names the managed, non-const type with the same elements and memory,
+/// LayoutStride replaced by LayoutRight.
 template <AnyView V>
 using AllocatableView = typename Allocatable<V>::type;
 
-/// A new View of `shape`, not initialised. `label`: a function's name.
+/// Allocates a View of `shape` without initialising it. `label` is a function's name.
 template <class V>
 V allocate(const Extents& shape, const char* label) {
   static_assert(is_allocatable<V>,
@@ -73,7 +74,7 @@ Extents extents_of(const V& view) {
   return result;
 }
 
-/// Static extents of a View type by tensor dim, 0 where dynamic.
+/// Returns the static extents of a View type by tensor dim, 0 for dynamic extents.
 template <class V>
 Extents static_extents() {
   Extents result = Extents::filled(V::rank(), 0);
@@ -82,8 +83,8 @@ Extents static_extents() {
   return result;
 }
 
-/// Throws InvalidArgument unless Views with these static extents can hold every piece of `spec`,
-/// and elements of `type` can be reduced by its Partials. The same on every rank.
+/// Throws InvalidArgument unless Views with these static extents can hold every local piece of
+/// `spec`, and elements of `type` can be reduced by its Partials. All ranks get the same result.
 void require_representable(const DTensorSpec& spec, const Extents& static_extents, ElementType type,
                            const char* function);
 
@@ -93,7 +94,8 @@ void require_representable(const DTensorSpec& spec, const char* function) {
                         function);
 }
 
-/// Keeps a View and, where Kokkos was finalised before, lets go of it instead of freeing it.
+/// Keeps a View. If Kokkos is finalised before the holder is destroyed, the View is abandoned, not
+/// freed.
 template <class V>
 class ViewHolder {
  public:
@@ -121,7 +123,7 @@ class ViewHolder {
   };
 };
 
-/// Holds these Views.
+/// Returns an object that keeps `views` alive.
 template <class... V>
 std::shared_ptr<void> held(const V&... views) {
   return std::make_shared<std::tuple<ViewHolder<V>...>>(ViewHolder<V>(views)...);
