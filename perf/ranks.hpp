@@ -3,12 +3,19 @@
 // Runs Google Benchmark on several ranks.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
 namespace tessera::perf {
+
+/// Returns the median; of an even number of values the upper one.
+inline double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
 
 /// Prints nothing.
 class Silent : public benchmark::BenchmarkReporter {

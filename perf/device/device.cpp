@@ -17,6 +17,7 @@
 
 #include <tessera/tessera.hpp>
 
+#include "../../unit_tests/support/kokkos_events.hpp"
 #include "../ranks.hpp"
 #include "kernels/pack.hpp"
 
@@ -58,8 +59,6 @@ struct Doubled {
 
 namespace {
 
-namespace tools = Kokkos::Tools::Experimental;
-
 int rounds = 9;
 std::int64_t edge = 8192;  // length of a side of the matrices, doubles
 
@@ -79,11 +78,6 @@ double timed(const std::function<void()>& call) {
   return timer.seconds();
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 struct Pair {
   double ours;
   double other;
@@ -101,46 +95,16 @@ Pair in_turns(const std::function<void()>& ours, const std::function<void()>& ot
   return {median(all[0]), median(all[1])};
 }
 
-struct Launches {
-  int kernels = 0;
-  int fences = 0;
-  int copies = 0;
-  int allocations = 0;
-};
-Launches launches;  // global, because the callbacks are plain functions
-
-/// Counts what this rank launches in one call.
-Launches counted(const std::function<void()>& call) {
-  launches = {};
-  const auto before = tools::get_callbacks();
-  const auto kernel = [](const char*, std::uint32_t, std::uint64_t*) { ++launches.kernels; };
-  tools::set_begin_parallel_for_callback(kernel);
-  tools::set_begin_parallel_reduce_callback(kernel);
-  tools::set_begin_fence_callback([](const char* name, std::uint32_t device, std::uint64_t*) {
-    // Kokkos reports a global fence once for each execution space; only the report for Exec counts.
-    // Kokkos' own fences, for instance before it frees memory, do not count.
-    const bool is_counted =
-        tools::identifier_from_devid(device).type == tools::DeviceTypeTraits<Exec>::id;
-    if (is_counted && std::string_view(name).starts_with("tessera::")) ++launches.fences;
-  });
-  tools::set_begin_deep_copy_callback([](Kokkos::Tools::SpaceHandle, const char*, const void*,
-                                         Kokkos::Tools::SpaceHandle, const char*, const void*,
-                                         std::uint64_t) { ++launches.copies; });
-  tools::set_allocate_data_callback([](const Kokkos::Tools::SpaceHandle, const char*, const void*,
-                                       std::uint64_t) { ++launches.allocations; });
-  call();
-  tools::set_callbacks(before);
-  return launches;
-}
-
 /// Reports `seconds`, the time of `call`, and runs `call` once more to count its launches.
 void report_counts(benchmark::State& state, double seconds, const std::function<void()>& call) {
-  const auto seen = counted(call);
+  const test::RecordedEvents seen;
+  call();
+  const auto count = [](const auto& events) { return static_cast<double>(events.size()); };
   state.SetIterationTime(seconds);
-  state.counters["kernels"] = seen.kernels;
-  state.counters["fences"] = seen.fences;
-  state.counters["copies"] = seen.copies;
-  state.counters["allocations"] = seen.allocations;
+  state.counters["kernels"] = count(seen->kernels);
+  state.counters["fences"] = count(seen->fences);
+  state.counters["copies"] = count(seen->copies);
+  state.counters["allocations"] = count(seen->allocations);
 }
 
 /// Reports the throughput of the library and of the other way to do the same, and the launches of

@@ -23,6 +23,7 @@
 namespace {
 
 using namespace tessera;
+using perf::median;
 using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
 constexpr int tests = 10;
@@ -75,11 +76,6 @@ Took timed(bool counts, const std::function<void()>& run) {
   const double first = reduced(counts ? start : never, MPI_MIN);
   const double last = reduced(counts ? end : 0, MPI_MAX);
   return {last - first, reduced(cpu, MPI_SUM) / world().size()};
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 struct Transition {

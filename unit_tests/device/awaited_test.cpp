@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Public calls that read elements, while a kernel still writes them: called without an
-// execution space instance it waits for the kernel, and with the kernel's instance it is ordered
-// after it.
+// Public calls that read elements while a kernel still writes them. Without an execution space
+// instance a call waits for the kernel; with the kernel's instance it is ordered after it.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -16,41 +15,9 @@
 #include "../io/npy_files.hpp"
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
+#include "slow_kernels.hpp"
 
 namespace tessera::test {
-
-/// View(i, j) = j, after a while where a device fills it.
-struct FillColumnsSlowly {
-  Matrix view;
-  int steps;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    double one = 1;
-    for (int step = 0; step < steps; ++step) one = 0.5 * (one + 1 / one);
-    view.data()[i] = one * static_cast<double>(i % static_cast<std::int64_t>(view.extent(1)));
-  }
-};
-
-/// Twice a View, by a kernel on an instance.
-struct DoubledOn {
-  Kokkos::DefaultExecutionSpace exec;
-
-  struct Kernel {
-    Matrix to;
-    Matrix from;
-    KOKKOS_FUNCTION void operator()(std::int64_t i) const { to.data()[i] = 2 * from.data()[i]; }
-  };
-
-  Matrix operator()(const Matrix& from) const {
-    const auto to = detail::allocate<Matrix>(detail::extents_of(from), "doubled");
-    Kokkos::parallel_for(
-        "doubled",
-        Kokkos::RangePolicy<Kokkos::DefaultExecutionSpace, Kokkos::IndexType<std::int64_t>>(
-            exec, 0, static_cast<std::int64_t>(from.size())),
-        Kernel{to, from});
-    return to;
-  }
-};
 
 namespace {
 
@@ -83,14 +50,8 @@ class Filled {
   /// Calls call(), which compares what it has read and returns what is wrong: first after a fast
   /// kernel, so that it has made its plan, then once for each rank, on which alone the kernel is slow.
   void expect_right(const char* name, const std::function<std::string()>& call) const {
-    constexpr int slow = 200000;
     for (int rank = -1; rank < world_size(); ++rank) {
-      const bool is_slow = detail::has_device && rank == mesh().rank();
-      Kokkos::deep_copy(exec_, view(), -1.0);
-      Kokkos::parallel_for("fill",
-                           Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                               exec_, 0, static_cast<std::int64_t>(view().size())),
-                           FillColumnsSlowly{view(), is_slow ? slow : 1});
+      fill_slowly(exec_, view(), rank == mesh().rank());
       EXPECT_EQ(call(), "") << name;
     }
   }
@@ -205,8 +166,8 @@ void expect_calls_right(const Filled& filled, const Instance&... exec) {
   });
   // local_map fences nothing: its function works on the kernel's instance.
   filled.expect_right("local_map", [&] {
-    const DoubledOn doubled{filled.exec()};
-    const auto mapped = local_map(doubled, {Placements{Shard(0)}})(tensor);
+    const Twice twice{filled.exec()};
+    const auto mapped = local_map(twice, {Placements{Shard(0)}})(tensor);
     filled.exec().fence();
     return wrong_piece(mapped, [](const Extents& index) { return 2 * column(index); });
   });

@@ -17,43 +17,9 @@
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
 #include "comm/communicator_state.hpp"
+#include "slow_kernels.hpp"
 
 namespace tessera::test {
-
-/// View(i) = i, after a while where a device fills it.
-template <class V>
-struct FillSlowly {
-  V view;
-  int steps;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    double one = 1;
-    for (int step = 0; step < steps; ++step) one = 0.5 * (one + 1 / one);
-    view.data()[i] = one * static_cast<double>(i);
-  }
-};
-
-/// Twice a View, on an instance.
-template <class Exec>
-struct Twice {
-  Exec exec;
-
-  template <class V>
-  V operator()(const V& x) const {
-    const auto result = detail::allocate<V>(detail::extents_of(x), "twice");
-    using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_for("twice", Policy(exec, 0, static_cast<std::int64_t>(x.size())),
-                         Double<V>{result, x});
-    return result;
-  }
-
-  template <class V>
-  struct Double {
-    V to;
-    V from;
-    KOKKOS_FUNCTION void operator()(std::int64_t i) const { to.data()[i] = 2 * from.data()[i]; }
-  };
-};
 
 namespace {
 
@@ -172,24 +138,16 @@ TYPED_TEST(Device, random_numbers_are_those_of_the_host) {
   }
 }
 
-/// On one rank alone, another one each time: others would find what it has not written yet.
-int steps_of(const DeviceMesh& mesh, int repeat) {
-  constexpr int slow = 200000;
-  return detail::has_device && repeat % mesh.size() == mesh.rank() ? slow : 1;
-}
-
 /// Calls use(instance, tensor) while a kernel on the instance writes its column into each element.
+/// The kernel is slow on one rank alone, another one each time: the others would find what that rank
+/// has not written yet.
 template <class View, class Use>
 void use_while_it_is_filled(const Use& use) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   const auto mesh = mesh_of({world_size()});
   const auto exec = Kokkos::Experimental::partition_space(Exec(), 1)[0];
   const auto source = zeros<View>(mesh, {Shard(0)}, Extents{world_size(), 1000});
-  const auto size = static_cast<std::int64_t>(source.to_local().size());
   for (int repeat = 0; repeat < 8; ++repeat) {
-    Kokkos::deep_copy(exec, source.to_local(), -1.0);
-    Kokkos::parallel_for("fill", Policy(exec, 0, size),
-                         FillSlowly<View>{source.to_local(), steps_of(mesh, repeat)});
+    fill_slowly(exec, source.to_local(), repeat % mesh.size() == mesh.rank());
     use(exec, source);
   }
 }
@@ -214,8 +172,7 @@ TYPED_TEST(Device, kernels_that_still_run_are_awaited) {
 TYPED_TEST(Device, kernels_on_an_instance_are_awaited_and_ordered) {
   use_while_it_is_filled<TypeParam>([](const Exec& exec, const auto& source) {
     const auto whole = redistribute(exec, source, {Replicate()});
-    const auto twice =
-        local_map(Twice<Exec>{exec}, like_input(0), {Placements{Replicate()}})(whole);
+    const auto twice = local_map(Twice{exec}, like_input(0), {Placements{Replicate()}})(whole);
     exec.fence();
 
     EXPECT_EQ(wrong_piece(twice, [](const Extents& index) { return 2 * index[1]; }), "");

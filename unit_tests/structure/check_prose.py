@@ -68,8 +68,7 @@ def problem_of(text):
     return ""
 
 
-def problems_of(file):
-    text = file.read_text()
+def problems_of(text):
     for line, docstring in docstrings_of(text):
         if problem := problem_of(docstring):
             yield line, f"docstring {problem}: {docstring[:80]}"
@@ -89,7 +88,7 @@ def main():
                 continue
             text = file.read_text()
             checked += len(list(docstrings_of(text))) + len(TRAILING.findall(text))
-            for line, problem in problems_of(file):
+            for line, problem in problems_of(text):
                 counts[str(pathlib.Path(name).parent)] += 1
                 if "--count" not in sys.argv:
                     print(f"{name}:{line}: {problem}")
