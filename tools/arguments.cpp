@@ -71,10 +71,11 @@ RedistributePlan plan_of(const RedistributeArguments& arguments) {
   const auto type = type_of(arguments.dtype);
   const auto source = spec_on(layout, shape, "--from", arguments.from);
   const auto target = spec_on(target_layout, shape, "--to", arguments.to);
-  RedistributeOptions options;
-  options.extra_memory = arguments.extra_memory;
-  options.ranks_per_node = node_blocks(layout, arguments.ranks_per_node);
-  return make_plan_across(source, target, type, options, "--dtype");
+  detail::PlanSettings settings;
+  settings.extra_memory = arguments.extra_memory;
+  settings.ranks_per_node = node_blocks(layout, arguments.ranks_per_node);
+  return detail::named("--dtype",
+                       [&] { return detail::PlanAccess::make(source, target, type, settings); });
 }
 
 DTensorSpec spec_of(const std::string& mesh, const std::string& shape, const char* option,

@@ -93,7 +93,7 @@ Extents shape_of(std::string_view text) {
     if (!extent || *extent < 0) fail("--shape", expected, text);
     shape.push_back(*extent);
   }
-  if (checked_product(shape, "--shape") > most_elements)
+  if (detail::named("--shape", [&] { return checked_product(shape); }) > most_elements)
     fail("--shape", "at most 2^50 elements", text);
   return shape;
 }
@@ -107,7 +107,7 @@ ElementType type_of(std::string_view text) {
 DTensorSpec spec_on(const MeshLayout& layout, const Extents& shape, const char* option,
                     const std::string& placements) {
   const auto parsed = in_option(option, [&] { return parse_placements(placements); });
-  return DTensorSpec(layout, parsed, shape, {}, option);
+  return detail::named(option, [&] { return detail::make_spec(layout, parsed, shape); });
 }
 
 }  // namespace tessera::tools

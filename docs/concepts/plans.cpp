@@ -63,7 +63,7 @@ void models() {
   MeshLayout machine({1024});
   DTensorSpec source(machine, {Shard(0)}, {1024, 1024});
   DTensorSpec target(machine, {Shard(1)}, {1024, 1024});
-  RedistributeOptions options{.ranks_per_node = {64}};
+  PlanOptions options{.ranks_per_node = {64}};
   auto by_nodes = make_plan(source, target, element_type<double>(), options);
   options.cost_model.seconds_per_far_message = 0;
   options.cost_model.seconds_per_message = 0;

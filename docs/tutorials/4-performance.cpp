@@ -23,7 +23,7 @@ void what_was_found(const DeviceMesh& mesh) {
 
 void placing() {
   MeshLayout machine({16, 64}, {"node", "core"});  // 64 ranks that follow one another on a node
-  RedistributeOptions options{.ranks_per_node = {1, 64}};
+  PlanOptions options{.ranks_per_node = {1, 64}};
   DTensorSpec y_lines(machine, {Shard(0), Shard(2)}, {512, 512, 512});
   DTensorSpec z_lines(machine, {Shard(0), Shard(1)}, {512, 512, 512});
   DTensorSpec x_lines(machine, {Shard(1), Shard(2)}, {512, 512, 512});
@@ -70,7 +70,7 @@ void repeated(const DeviceMesh& mesh) {
 }
 
 void donated(const DeviceMesh& mesh) {
-  auto terms = from_local(Matrix("terms", 1000, 600), mesh, {Partial()}, {.shape = {1000, 600}});
+  auto terms = from_local(Matrix("terms", 1000, 600), mesh, {Partial()}, {1000, 600});
   const double* memory = terms.to_local().data();
   auto sum = redistribute(terms, {Replicate()}, {.donate_source = true});
   check(mesh.size() == 1 || sum.to_local().data() == memory, "the memory of the source");
@@ -80,7 +80,7 @@ void together(const DeviceMesh& mesh) {
   auto u = rand<Matrix>(mesh, {Shard(0)}, {100, 60}, {.stream = 0});
   auto v = rand<Matrix>(mesh, {Shard(0)}, {300, 60}, {.stream = 1});
   CommDebugMode mode;
-  auto [u_columns, v_columns] = redistribute_all(u, v, Placements{Shard(1)});
+  auto [u_columns, v_columns] = redistribute_all(std::array{u, v}, Shard(1));
   check(mode.get_total_counts() == (mesh.size() > 1 ? 1 : 0), "one exchange");
   check(u_columns.extent(0) == 100 && v_columns.extent(0) == 300, "of both");
 }

@@ -128,7 +128,7 @@ int run(const DeviceMesh& mesh) {
   report.check("PlacementMismatch on every rank", is_refused);
 
   report.line("3. The same with redistribute_inputs: each input is moved first");
-  const auto moved = with_placements(w_rows.spec(), {Shard(1)}, "matmul");
+  const auto moved = with_placements(w_rows.spec(), {Shard(1)});
   report.line("   {}", to_string(make_plan(w_rows.spec(), moved, element_type<double>())));
   const auto move_and_multiply =
       local_map(product_of_pieces, {Replicate()}, in, {.redistribute_inputs = true});

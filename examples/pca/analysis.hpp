@@ -66,7 +66,7 @@ inline EigenPairs leading_eigenpairs(const DTensor<Matrix>& matrix, std::int64_t
   return leading_eigenpairs(
       copied_to<HostMatrix>(start.to_local()), count, [&](const HostMatrix& basis) {
         const auto whole =
-            from_local(copied_to<Matrix>(basis), mesh, {Replicate()}, {.shape = shape});
+            from_local(copied_to<Matrix>(basis), mesh, {Replicate()}, shape);
         return copied_to<HostMatrix>(full_tensor(multiply(matrix, whole)));
       });
 }

@@ -129,7 +129,7 @@ int analyse(const DeviceMesh& mesh, const Options& options) {
 
   const Region region("write");
   write_npy(options.output, from_local(vectors_of(pairs, count), mesh, {Replicate()},
-                                       {.shape = {count, data.extent(1)}}));
+                                       {count, data.extent(1)}));
   const bool has_reference = is_default_input(options.input);
   const auto components = components_of(pairs, variance, count);
   if (prints) print_components(components, has_reference);

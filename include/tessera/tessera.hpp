@@ -20,10 +20,13 @@
 #include <tessera/redistribute/calibrate.hpp>
 #include <tessera/redistribute/collectives.hpp>
 #include <tessera/redistribute/distribute_tensor.hpp>
+#include <tessera/redistribute/item.hpp>
 #include <tessera/redistribute/redistribute.hpp>
 #include <tessera/redistribute/redistribute_all.hpp>
 #include <tessera/sharding/spec.hpp>
+#include <tessera/sharding/target.hpp>
 #include <tessera/tensor/clone.hpp>
+#include <tessera/tensor/deep_copy.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
 #include <tessera/tensor/factories.hpp>
 #include <tessera/tensor/from_local.hpp>

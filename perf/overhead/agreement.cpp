@@ -55,7 +55,7 @@ const DeviceMesh& world() {
 
 /// Does all that a call of redistribute does for the agreement, and nothing else.
 void agreement_on_a_known_call(benchmark::State& state) {
-  auto* const calls = world().calls();
+  auto* const calls = detail::MeshAccess::calls(world());
   const auto text = [] { return std::string("a call"); };
   AgreedCall last;
   Operation(calls, "known").agree(1, text, last);
@@ -77,7 +77,7 @@ BENCHMARK(agreement_on_a_known_call)->Iterations(200000);
 
 void agreement_on_a_new_call(benchmark::State& state) {
   const auto text = [] { return std::string("a call"); };
-  for (auto _ : state) Operation(world().calls(), "new").agree_always(1, text);
+  for (auto _ : state) Operation(detail::MeshAccess::calls(world()), "new").agree_always(1, text);
 }
 BENCHMARK(agreement_on_a_new_call)->Iterations(2000);
 

@@ -23,8 +23,7 @@ const DeviceMesh& world() {
 
 void from_local_with_known_shape(benchmark::State& state) {
   const auto view = zeros<Matrix>(world(), {Shard(0)}, {4, 4}).to_local();
-  for (auto _ : state)
-    benchmark::DoNotOptimize(from_local(view, world(), {Shard(0)}, {.shape = {4, 4}}));
+  for (auto _ : state) benchmark::DoNotOptimize(from_local(view, world(), {Shard(0)}, {4, 4}));
 }
 BENCHMARK(from_local_with_known_shape)->Iterations(calls);
 
@@ -46,8 +45,8 @@ void plan_lookup(benchmark::State& state) {
   const auto rows = zeros<Matrix>(world(), {Shard(0)}, {4, 4}).spec();
   const auto columns = zeros<Matrix>(world(), {Shard(1)}, {4, 4}).spec();
   for (auto _ : state)
-    benchmark::DoNotOptimize(detail::cached_redistributor(
-        world(), rows, columns, element_type<double>(), {}, "plan_lookup"));
+    benchmark::DoNotOptimize(
+        detail::cached_redistributor(world(), rows, columns, element_type<double>(), {}));
 }
 BENCHMARK(plan_lookup)->Iterations(calls);
 

@@ -92,8 +92,7 @@ DTensor<Matrix> source_of(const Transition& transition) {
   const bool is_partial = transition.from.is_partial();
   const auto placement = is_partial ? Placement(Replicate()) : transition.from;
   const auto whole = ones<Matrix>(world(), {placement}, {edge, edge});
-  return is_partial ? from_local(whole.to_local(), world(), {Partial()}, {.shape = {{edge, edge}}})
-                    : whole;
+  return is_partial ? from_local(whole.to_local(), world(), {Partial()}, {edge, edge}) : whole;
 }
 
 /// Holds medians, in seconds.

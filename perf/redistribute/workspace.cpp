@@ -21,7 +21,7 @@ DTensor<View> tensor(Buffer& memory, const DeviceMesh& mesh, const Placement& pl
   for (std::size_t d = 0; d < View::rank(); ++d)
     layout.dimension[d] = static_cast<std::size_t>(local_shape[d]);
   const View view(memory.at_least(product(local_shape)), layout);
-  return from_local(view, mesh, {placement}, {.shape = shape});
+  return from_local(view, mesh, {placement}, shape);
 }
 
 template <class View>

@@ -15,12 +15,12 @@ namespace {
 std::vector<PlannedStep> way_of(const RedistributePlan& plan) {
   const auto& source = plan.source();
   const auto& target = plan.target();
-  const auto& options = plan.options();
+  const auto& options = PlanAccess::settings(plan);
   if (source.layout() != target.layout()) return way_across(source, target, options).steps;
   const auto dims = partial_dims(source.placements(), target.placements());
   std::unique_ptr<const NodeGrid> nodes;
   if (!options.ranks_per_node.empty())
-    nodes = std::make_unique<NodeGrid>(source.layout(), options.ranks_per_node, "rank_loads");
+    nodes = std::make_unique<NodeGrid>(source.layout(), options.ranks_per_node);
   return planned_steps(source, reached(source, target, dims), dims, plan.element_type(), options,
                        nodes.get());
 }

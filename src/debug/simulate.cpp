@@ -154,10 +154,10 @@ class Interpreter {
         std::copy_n(term, size, row);
       else
         for (std::size_t i = 0; i < size; ++i)
-          row[i] = detail::combined(plan_.reduce_op(), row[i], term[i]);
+          row[i] = detail::combined(detail::PlanAccess::reduce_op(plan_), row[i], term[i]);
     }
-    if (blocks.size() == 1 || plan_.divisor() == 1) return;
-    for (std::size_t i = 0; i < size; ++i) row[i] /= plan_.divisor();
+    if (blocks.size() == 1 || detail::PlanAccess::divisor(plan_) == 1) return;
+    for (std::size_t i = 0; i < size; ++i) row[i] /= detail::PlanAccess::divisor(plan_);
   }
 
   void scale_partial_target() {

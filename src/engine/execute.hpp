@@ -9,6 +9,7 @@
 
 #include <tessera/plan/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/execution.hpp>
 
 #include "engine/scratch.hpp"
 

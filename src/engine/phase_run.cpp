@@ -95,7 +95,7 @@ bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRe
 void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& phase,
                    const ArrayRef& source, const ArrayRef& destination) {
   const bool reduces = step.kind == StepKind::reduce && &phase == &step.phases.front();
-  const auto order = plan.options().wire_order;
+  const auto order = PlanAccess::settings(plan).wire_order;
   const auto first = static_cast<std::ptrdiff_t>(outgoing_.size());
   const int at_once = terms_at_once(plan);
   const int groups = reduces ? groups_of(phase.terms, at_once) : 1;
@@ -125,7 +125,7 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
 
 void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
                           const ArrayRef& destination) {
-  const auto order = plan.options().wire_order;
+  const auto order = PlanAccess::settings(plan).wire_order;
   const auto stores = stores_for(destination);
   const auto first = static_cast<std::ptrdiff_t>(incoming_.size());
   for (const auto& block : phase.receive) {
@@ -149,7 +149,7 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
 
 void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
                               const ArrayRef& source, const ArrayRef& destination) {
-  const auto order = plan.options().wire_order;
+  const auto order = PlanAccess::settings(plan).wire_order;
   const auto stores = stores_for(destination);
   const auto first = reductions_.size();
   // The caches hold nothing of so much afterwards.
@@ -158,8 +158,8 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
     if (block.term == 0) {
       const auto to = part_on_wire(destination, phase.destination, block.box, order);
       const Cut cut(to.extents, to.type.size, sizes_.term);
-      reductions_.push_back({to, cut, stores, terms_.size(), 0, plan.reduce_op(), plan.divisor(),
-                             plans_, block.receiver_term});
+      reductions_.push_back({to, cut, stores, terms_.size(), 0, PlanAccess::reduce_op(plan),
+                             PlanAccess::divisor(plan), plans_, block.receiver_term});
     }
     auto& reduction = reductions_.back();
     ++reduction.terms;
@@ -177,7 +177,7 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
 }
 
 int PhaseRun::terms_at_once(const RedistributePlan& plan) const {
-  return sizes_.terms_at_once > 0 ? sizes_.terms_at_once : plan.terms_at_once();
+  return sizes_.terms_at_once > 0 ? sizes_.terms_at_once : PlanAccess::terms_at_once(plan);
 }
 
 /// All are one group where few travel in messages, or are moved to the memory space of the result.

@@ -13,6 +13,7 @@
 
 #include <tessera/plan/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/execution.hpp>
 
 #include "comm/exchange.hpp"
 #include "comm/staging.hpp"

@@ -20,7 +20,8 @@ NearWay near_way(const RedistributePlan& plan, const CommunicatorState& state) {
   const auto& node = *state.node;
   const auto element = plan.element_type().size;
   if (node.smallest_slot < element) return NearWay::messages;
-  if (!plan.options().on_device && !state.wanted_path.is_for_all_memory) return NearWay::window;
+  if (!PlanAccess::settings(plan).on_device && !state.wanted_path.is_for_all_memory)
+    return NearWay::window;
   if (state.device_path == DevicePath::mpi) return NearWay::messages;
   const bool is_shared =
       state.device_path == DevicePath::ipc && node.smallest_device_slot >= element;
@@ -65,13 +66,13 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& com
   const auto& state = communicator.state();
   const auto& node = nodes_of(communicator);
   ChunkSizes sizes;
-  auto limit = plans.front().plan.memory_limit();
+  auto limit = PlanAccess::memory_limit(plans.front().plan);
   std::int64_t buffers = 0;
   for (const auto& [plan, steps, source, destination, kept] : plans) {
-    sizes.message = std::min(sizes.message, plan.message_bytes());
-    sizes.messages_at_once = std::max(sizes.messages_at_once, plan.messages_at_once());
-    limit = std::min(limit, plan.memory_limit());
-    buffers += plan.message_buffers();
+    sizes.message = std::min(sizes.message, PlanAccess::message_bytes(plan));
+    sizes.messages_at_once = std::max(sizes.messages_at_once, PlanAccess::messages_at_once(plan));
+    limit = std::min(limit, PlanAccess::memory_limit(plan));
+    buffers += PlanAccess::message_buffers(plan);
   }
   // Terms of all plans are awaited at once.
   const std::int64_t element = plans.front().plan.element_type().size;

@@ -11,6 +11,7 @@
 #include <tessera/agreement/detail/wait.hpp>
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/progress.hpp>
+#include <tessera/tensor/execution.hpp>
 
 #include "comm/exchange.hpp"
 #include "engine/execute.hpp"

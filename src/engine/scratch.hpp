@@ -9,6 +9,7 @@
 
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/view_traits.hpp>
+#include <tessera/tensor/execution.hpp>
 
 #include "comm/exchange.hpp"
 #include "engine/phase_run.hpp"

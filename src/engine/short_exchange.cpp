@@ -66,7 +66,7 @@ ShortExchange::ShortExchange(const BoundPlan& bound, const Group& group)
     : group_(group),
       source_(bound.source),
       destination_(bound.destination),
-      op_(bound.plan.reduce_op()),
+      op_(PlanAccess::reduce_op(bound.plan)),
       communicates_(bound.steps.front().communicates),
       sizes_(chunk_sizes({&bound, 1}, group.communicator)),
       is_possible_(source_.space == MemorySpace::host && destination_.space == MemorySpace::host) {
@@ -78,7 +78,7 @@ bool ShortExchange::is_for(const BoundPlan& bound) const {
 }
 
 void ShortExchange::prepare(const BoundPlan& bound) {
-  const auto order = bound.plan.options().wire_order;
+  const auto order = PlanAccess::settings(bound.plan).wire_order;
   auto source = bound.source;
   PhaseNumber number;
   for (const auto& phase : bound.steps.front().phases) {
@@ -164,7 +164,7 @@ void ShortExchange::prepare_to_receive(const Phase& phase, const ArrayRef& sourc
 void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source,
                                       const ArrayRef& destination, const RedistributePlan& plan,
                                       PreparedPhase& prepared) {
-  const auto order = plan.options().wire_order;
+  const auto order = PlanAccess::settings(plan).wire_order;
   const auto terms = static_cast<std::size_t>(phase.terms);
   for (std::size_t first = 0; first < phase.receive.size(); first += terms) {
     const auto blocks = std::span(phase.receive).subspan(first, terms);
@@ -174,8 +174,8 @@ void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source
         has_own ? part_on_wire(source, phase.source, blocks.front().box, order) : whole;
     const Cut cut(whole.extents, whole.type.size, sizes_.term);
     for (std::int64_t c = 0; c < cut.chunks(); ++c)
-      prepare_to_reduce(blocks, chunk_of(own, cut, c), chunk_of(whole, cut, c), plan.divisor(),
-                        round(prepared, c));
+      prepare_to_reduce(blocks, chunk_of(own, cut, c), chunk_of(whole, cut, c),
+                        PlanAccess::divisor(plan), round(prepared, c));
   }
 }
 

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include <tessera/comm/collectives.hpp>
+#include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/execution.hpp>
 
 #include "comm/exchange.hpp"
 #include "engine/phase_run.hpp"

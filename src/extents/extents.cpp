@@ -28,20 +28,18 @@ std::int64_t product(const Extents& extents) {
   return result;
 }
 
-std::int64_t checked_product(const Extents& shape, const char* function) {
+std::int64_t checked_product(const Extents& shape) {
   std::int64_t result = 1;
   bool has_zero = false;
   bool overflows = false;
   for (const auto extent : shape) {
-    require(extent >= 0, [&] {
-      return fmt::format("{}: expected extents >= 0, got shape {}", function, to_string(shape));
-    });
+    require(extent >= 0,
+            [&] { return fmt::format("expected extents >= 0, got shape {}", to_string(shape)); });
     has_zero = has_zero || extent == 0;
     overflows = __builtin_mul_overflow(result, extent, &result) || overflows;
   }
   require(!overflows || has_zero, [&] {
-    return fmt::format("{}: expected a shape of fewer than 2^63 elements, got {}", function,
-                       to_string(shape));
+    return fmt::format("expected a shape of fewer than 2^63 elements, got {}", to_string(shape));
   });
   return has_zero ? 0 : result;
 }

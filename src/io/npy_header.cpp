@@ -103,15 +103,16 @@ void require_data(const std::string& path, const NpyHeader& header) {
   });
 }
 
-NpyHeader read_on_first_rank(const std::string& path, const DeviceMesh& mesh,
-                             const char* function) {
+NpyHeader read_on_first_rank(const Operation& operation, const std::string& path,
+                             const DeviceMesh& mesh) {
   const auto group = mesh.group();
   NpyHeader header;
   std::string error;
   if (group.position == 0) error = error_of([&] { header = read_npy_header_here(path); });
-  if (!error.empty()) error = fmt::format("{}: '{}': {}", function, path, error);
-  throw_error_of_first(group, std::move(error), function);
-  broadcast(group, std::as_writable_bytes(std::span(&header, 1)), 0, TraceKind::metadata, function);
+  if (!error.empty()) error = fmt::format("{}: '{}': {}", operation.name(), path, error);
+  throw_error_of_first(group, std::move(error), operation.name());
+  broadcast(group, std::as_writable_bytes(std::span(&header, 1)), 0, TraceKind::metadata,
+            operation.name());
   return header;
 }
 
@@ -137,20 +138,20 @@ NpyHeader read_npy_header_here(const std::string& path) {
 }
 
 NpyHeader header_for(Operation& operation, const std::string& path, const DeviceMesh& mesh,
-                     const Placements& placements, std::size_t tensor_dims, ElementType type) {
-  require(!placements.has_partial(), [&] {
-    return "read_npy: expected Shard and Replicate placements, got " + to_string(placements);
-  });
+                     const Target& target, std::size_t tensor_dims, ElementType type) {
+  const auto placements = target.placements(mesh.ndim());
+  require(!placements.has_partial(),
+          [&] { return "expected Shard and Replicate placements, got " + to_string(placements); });
   if (!mesh.coordinate()) return {.type = type, .shape = Extents::filled(tensor_dims, 0)};
-  auto arguments = hash_combine(hash_range(0, path), placements.hash());
+  auto arguments = hash_combine(hash_range(0, path), hash_of(target, mesh.ndim()));
   arguments = hash_combine(arguments, type);
   arguments = hash_combine(arguments, tensor_dims);
   const auto call = [&] {
     return fmt::format("read_npy of '{}' into {}-d {} as {}", path, tensor_dims, to_string(type),
-                       to_string(placements));
+                       to_string(target, mesh.ndim()));
   };
   operation.agree_always(arguments, call);
-  const auto header = read_on_first_rank(path, mesh, "read_npy");
+  const auto header = read_on_first_rank(operation, path, mesh);
   common([&] { require_convertible(path, header, tensor_dims, type); });
   return header;
 }
@@ -159,15 +160,16 @@ NpyHeader header_for(Operation& operation, const std::string& path, const Device
 
 NpyHeader read_npy_header(const std::string& path, const DeviceMesh& mesh) {
   if (!mesh.coordinate()) return {};
-  return collectively(mesh.calls(), "read_npy_header", [&](Operation& operation) {
-    const auto call = [&] { return fmt::format("read_npy_header of '{}'", path); };
-    operation.agree_always(hash_range(0, path), call);
-    return detail::read_on_first_rank(path, mesh, "read_npy_header");
-  });
+  return collectively(
+      detail::MeshAccess::calls(mesh), "read_npy_header", [&](Operation& operation) {
+        const auto call = [&] { return fmt::format("read_npy_header of '{}'", path); };
+        operation.agree_always(hash_range(0, path), call);
+        return detail::read_on_first_rank(operation, path, mesh);
+      });
 }
 
 NpyHeader read_npy_header(const std::string& path) {
-  return read_npy_header(path, default_device_mesh("read_npy_header"));
+  return read_npy_header(path, detail::named("read_npy_header", detail::mesh_of_scope));
 }
 
 }  // namespace tessera

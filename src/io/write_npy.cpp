@@ -23,14 +23,13 @@ namespace {
 constexpr auto label = "tessera::write_npy";
 
 void require_writable(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type) {
-  require(!mesh.is_null(), "write_npy: expected a tensor, got a DTensor without a mesh");
+  require(!mesh.is_null(), "expected a tensor, got a DTensor without a mesh");
   require(!spec.placements().has_partial(), [&] {
-    return "write_npy: expected Shard and Replicate placements (see reduce_partial), got " +
+    return "expected Shard and Replicate placements (see reduce_partial), got " +
            to_string(spec.placements());
   });
-  require(!npy_descr(type, std::endian::native).empty(), [&] {
-    return "write_npy: expected an element type of the .npy format, got " + to_string(type);
-  });
+  require(!npy_descr(type, std::endian::native).empty(),
+          [&] { return "expected an element type of the .npy format, got " + to_string(type); });
 }
 
 /// Returns a new name next to `path`, the same on all ranks.

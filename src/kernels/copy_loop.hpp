@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <span>
 
+#include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/execution.hpp>
+
 #include "kernels/pack.hpp"
 #include "tensor/loops.hpp"
 

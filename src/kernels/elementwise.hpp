@@ -10,7 +10,9 @@
 #include <Kokkos_Core.hpp>
 
 #include <tessera/error/error.hpp>
+#include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+#include <tessera/tensor/execution.hpp>
 
 #include "kernels/arithmetic.hpp"
 #include "kernels/tuning.hpp"

@@ -43,7 +43,7 @@ bool bool_identity(ReduceOp op) {
 }  // namespace
 
 void fill_identity(const Execution& execution, ReduceOp op, const ArrayRef& destination) {
-  require_reducible("fill_identity", op, destination.type);
+  named("fill_identity", [&] { require_reducible(op, destination.type); });
   const char* label = "tessera::detail::fill_identity";
   if (destination.type.kind == ElementKind::boolean)
     return for_each_element(execution, label, destination, Assign<bool>{bool_identity(op)});
@@ -53,7 +53,7 @@ void fill_identity(const Execution& execution, ReduceOp op, const ArrayRef& dest
 }
 
 void scale(const Execution& execution, const ArrayRef& array, std::int64_t factor) {
-  require_reducible("scale", ReduceOp::avg, array.type);
+  named("scale", [&] { require_reducible(ReduceOp::avg, array.type); });
   with_number_type(array.type.kind, [&]<class T>(std::type_identity<T>) {
     for_each_element(execution, "tessera::detail::scale", array, Multiply<T>{factor});
   });

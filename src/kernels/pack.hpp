@@ -8,6 +8,7 @@
 
 #include <tessera/placement/placement.hpp>
 #include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/execution.hpp>
 
 /// Declares the untyped kernels: they do all that redistribute does to memory. Work is ordered on
 /// `execution` and not fenced, except that copies between host and device memory, and the release

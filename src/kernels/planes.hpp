@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include <tessera/tensor/execution.hpp>
+
 #include "kernels/copy_loop.hpp"
 #include "tensor/loops.hpp"
 

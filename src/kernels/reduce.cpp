@@ -18,7 +18,7 @@ namespace tessera::detail {
 namespace {
 
 void check(ReduceOp op, ElementType type, std::size_t terms, std::int64_t divisor) {
-  require_reducible("reduce", op, type);
+  named("reduce", [&] { require_reducible(op, type); });
   require(terms >= 1, "reduce: expected at least 1 term, got 0");
   const bool may_divide = divisor > 1 && (op == ReduceOp::sum || op == ReduceOp::avg) &&
                           can_reduce(ReduceOp::avg, type.kind);

@@ -7,6 +7,7 @@
 
 #include <tessera/error/error.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+#include <tessera/tensor/execution.hpp>
 
 #include "kernels/device_reduce.hpp"
 #include "kernels/host_reduce.hpp"

@@ -12,6 +12,7 @@
 #include <tessera/extents/element_type.hpp>
 #include <tessera/placement/placement.hpp>
 #include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/execution.hpp>
 
 #include "kernels/pack.hpp"
 #include "plan/split_point.hpp"

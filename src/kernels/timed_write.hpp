@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include <tessera/tensor/array_ref.hpp>
+
 #include "kernels/pack.hpp"
 #include "node/store_choice.hpp"
 

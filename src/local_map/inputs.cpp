@@ -15,18 +15,17 @@ namespace {
 
 void require_kinds(const std::vector<Leaf>& leaves, const std::vector<InPlacement>& in) {
   require(in.size() == leaves.size(), [&] {
-    return fmt::format("local_map: expected {} in_placements, one per flattened argument, got {}",
+    return fmt::format("expected {} in_placements, one per flattened argument, got {}",
                        leaves.size(), in.size());
   });
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const bool is_dtensor = leaves[i].kind == LeafKind::dtensor;
     require(!(is_dtensor && in[i].is_no_tensor()), [&] {
-      return fmt::format(
-          "local_map: expected placements or keep for argument {}, a DTensor, got nullopt", i);
+      return fmt::format("expected placements or keep for argument {}, a DTensor, got nullopt", i);
     });
     require(leaves[i].kind != LeafKind::other || in[i].is_no_tensor(), [&] {
-      return fmt::format(
-          "local_map: expected nullopt for argument {}, which is not a tensor, got placements", i);
+      return fmt::format("expected nullopt for argument {}, which is not a tensor, got placements",
+                         i);
     });
   }
 }
@@ -34,12 +33,11 @@ void require_kinds(const std::vector<Leaf>& leaves, const std::vector<InPlacemen
 void require_mesh(const std::vector<Leaf>& leaves, const DeviceMesh& mesh) {
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     require(leaves[i].kind != LeafKind::dtensor || !leaves[i].mesh.is_null(), [&] {
-      return fmt::format("local_map: expected a tensor on a mesh as argument {}, got a null handle",
-                         i);
+      return fmt::format("expected a tensor on a mesh as argument {}, got a null handle", i);
     });
     require<MeshMismatch>(leaves[i].kind != LeafKind::dtensor || leaves[i].mesh == mesh, [&] {
       return fmt::format(
-          "local_map: expected all DTensors on mesh {}, got argument {} on mesh {} (or other "
+          "expected all DTensors on mesh {}, got argument {} on mesh {} (or other "
           "ranks)",
           to_string(mesh), i, to_string(leaves[i].mesh));
     });
@@ -48,11 +46,11 @@ void require_mesh(const std::vector<Leaf>& leaves, const DeviceMesh& mesh) {
 
 void require_placements(Leaf& leaf, std::size_t argument, const Placements& asked,
                         bool redistribute_inputs) {
-  const auto target = with_placements(leaf.spec, asked, "local_map");
+  const auto target = spec_with(leaf.spec, asked);
   require<PlacementMismatch>(
       redistribute_inputs || target.placements() == leaf.spec.placements(), [&] {
         return fmt::format(
-            "local_map: expected argument {} as {}, got {}; redistribute it before, or set "
+            "expected argument {} as {}, got {}; redistribute it before, or set "
             "redistribute_inputs=true",
             argument, to_string(target.placements()), to_string(leaf.spec.placements()));
       });
@@ -70,7 +68,7 @@ void require_equal_boundaries(const std::vector<Leaf>& leaves, std::size_t a, st
       continue;
     require<PlacementMismatch>(split.boundaries == other.boundaries, [&] {
       return fmt::format(
-          "local_map: expected arguments {} and {} cut at the same places in tensor dim {}, got {} "
+          "expected arguments {} and {} cut at the same places in tensor dim {}, got {} "
           "and {}",
           a, b, d, to_string(first), to_string(second));
     });

@@ -23,19 +23,18 @@ bool is_inferred(const Output& output) {
 }
 
 DTensorSpec even_spec(const DeviceMesh& mesh, const Output& output) {
-  const DTensorSpec local(mesh.layout(), output.placement->placements(), output.local_shape, {},
-                          "local_map");
+  const auto local = make_spec(mesh.layout(), output.placement->placements(), output.local_shape);
   Extents shape;
   for (std::size_t d = 0; d < output.local_shape.size(); ++d)
     shape.push_back(output.local_shape[d] * local.split(d).parts());
-  return DTensorSpec(mesh.layout(), output.placement->placements(), shape, {}, "local_map");
+  return make_spec(mesh.layout(), output.placement->placements(), shape);
 }
 
 const DTensorSpec& input_spec(const std::vector<Leaf>& leaves, int input) {
   const auto i = static_cast<std::size_t>(input);
   require(0 <= input && i < leaves.size() && leaves[i].kind == LeafKind::dtensor, [&] {
     return fmt::format(
-        "local_map: expected like_input of a flattened argument that is a DTensor, got argument {} "
+        "expected like_input of a flattened argument that is a DTensor, got argument {} "
         "of {}",
         input, leaves.size());
   });
@@ -51,11 +50,11 @@ DTensorSpec local_spec(const DeviceMesh& mesh, const Output& output,
     case OutPlacement::Rule::like_input:
       return input_spec(leaves, placement.input());
     case OutPlacement::Rule::shaped:
-      return DTensorSpec(mesh.layout(), placement.placements(), placement.shape(), {}, "local_map");
+      return make_spec(mesh.layout(), placement.placements(), placement.shape());
     case OutPlacement::Rule::placements:
       break;
   }
-  return DTensorSpec(mesh.layout(), placement.placements(), output.local_shape, {}, "local_map");
+  return make_spec(mesh.layout(), placement.placements(), output.local_shape);
 }
 
 /// Returns the specs of the outputs whose sizes the ranks must tell one another, in their order.
@@ -65,13 +64,13 @@ std::vector<DTensorSpec> inferred_specs(const DeviceMesh& mesh,
   std::vector<Extents> shapes;
   for (const auto& output : outputs) {
     if (!is_inferred(output)) continue;
-    const DTensorSpec checked(mesh.layout(), output.placement->placements(), output.local_shape, {},
-                              "local_map");
+    const auto checked =
+        make_spec(mesh.layout(), output.placement->placements(), output.local_shape);
     placements.push_back(checked.placements());
     shapes.push_back(output.local_shape);
   }
   if (placements.empty()) return {};
-  return infer_specs(mesh, placements, shapes, "local_map");
+  return infer_specs(mesh, placements, shapes);
 }
 
 }  // namespace
@@ -103,10 +102,10 @@ DTensorSpec absent_spec(const DeviceMesh& mesh, const Output& output,
   const auto rule = output.placement->rule();
   const bool is_known =
       rule == OutPlacement::Rule::like_input || rule == OutPlacement::Rule::shaped;
-  auto spec = is_known ? local_spec(mesh, output, leaves)
-                       : DTensorSpec(mesh.layout(), output.placement->placements(),
-                                     output.static_extents, {}, "local_map");
-  require_representable(spec, output.static_extents, output.type, "local_map");
+  auto spec = is_known
+                  ? local_spec(mesh, output, leaves)
+                  : make_spec(mesh.layout(), output.placement->placements(), output.static_extents);
+  require_representable(spec, output.static_extents, output.type);
   return spec;
 }
 
@@ -117,8 +116,8 @@ std::vector<DTensorSpec> output_specs(const DeviceMesh& mesh, const std::vector<
   std::vector<DTensorSpec> specs;
   for (const auto& output : outputs) {
     specs.push_back(is_inferred(output) ? *next_inferred++ : local_spec(mesh, output, leaves));
-    require_representable(specs.back(), output.static_extents, output.type, "local_map");
-    require_local_shape(mesh, specs.back(), output.local_shape, "local_map");
+    require_representable(specs.back(), output.static_extents, output.type);
+    require_local_shape(mesh, specs.back(), output.local_shape);
   }
   return specs;
 }

@@ -183,7 +183,7 @@ MPI_Comm DeviceMesh::comm(const MeshDims& mesh_dims) const {
   if (!coordinate()) return MPI_COMM_NULL;
   const auto& ranks = part.layout().ranks();
   if (communicator().has_group(ranks)) return communicator().group(ranks);
-  return collectively(part.calls(), "comm", [&](Operation& operation) {
+  return collectively(detail::MeshAccess::calls(part), "comm", [&](Operation& operation) {
     const auto call = [&] { return fmt::format("comm of ranks {}", ranks); };
     operation.agree_always(part.layout().hash(), call);
     return communicator().group(ranks);
@@ -241,12 +241,13 @@ Group DeviceMesh::group() const {
   return {communicator(), layout().ranks(), rank()};
 }
 
-detail::OperationLog* DeviceMesh::calls() const {
-  auto& control = *communicator().state().control;
-  if (!coordinate()) return nullptr;
-  if (state().calls == nullptr)
-    state_->calls = &control.log(layout().hash(), layout().ranks(), to_string(layout()));
-  return state().calls;
+detail::OperationLog* detail::MeshAccess::calls(const DeviceMesh& mesh) {
+  auto& control = *mesh.communicator().state().control;
+  if (!mesh.coordinate()) return nullptr;
+  const auto& layout = mesh.layout();
+  auto& calls = mesh.state_->calls;
+  if (calls == nullptr) calls = &control.log(layout.hash(), layout.ranks(), to_string(layout));
+  return calls;
 }
 
 std::shared_ptr<void>& DeviceMesh::attachment_slot(std::type_index type) const {

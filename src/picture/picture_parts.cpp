@@ -32,14 +32,14 @@ double largest_scale(const std::vector<ShownPart>& parts, double least, double t
 }
 
 void require_index(const DTensorSpec& spec, const std::vector<std::int64_t>& index,
-                   std::size_t leading_dims, const char* function) {
+                   std::size_t leading_dims) {
   bool is_inside = index.size() == leading_dims;
   for (std::size_t d = 0; is_inside && d < index.size(); ++d)
     is_inside = 0 <= index[d] && index[d] < spec.shape()[d];
   require(is_inside, [&] {
     return fmt::format(
-        "{}: expected a slice of {} indices along the leading dims of a tensor of shape {}, got {}",
-        function, leading_dims, to_string(spec.shape()), to_string(Extents(index)));
+        "expected a slice of {} indices along the leading dims of a tensor of shape {}, got {}",
+        leading_dims, to_string(spec.shape()), to_string(Extents(index)));
   });
 }
 
@@ -105,11 +105,10 @@ std::vector<double> sizes_to_scale(const std::vector<ShownPart>& parts, double l
   return sizes;
 }
 
-Slices slices(const PieceGrid& grid, const std::vector<std::int64_t>& index, int most,
-              const char* function) {
+Slices slices(const PieceGrid& grid, const std::vector<std::int64_t>& index, int most) {
   const auto& spec = grid.spec();
   const auto leading_dims = static_cast<std::size_t>(std::max(0, spec.tensor_dims() - 2));
-  if (!index.empty()) require_index(spec, index, leading_dims, function);
+  if (!index.empty()) require_index(spec, index, leading_dims);
   Slices result;
   if (!grid.has_elements()) return result;
   std::vector<std::vector<ShownPart>> parts;

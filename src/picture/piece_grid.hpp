@@ -116,10 +116,9 @@ struct Slices {
 /// Returns the slice at `index` (along the leading dims); if `index` is empty, the first `most`
 /// slices.
 ///
-/// Errors: InvalidArgument, naming `function`, if there are not as many indices as leading dims, or
+/// Errors: InvalidArgument if there are not as many indices as leading dims, or
 /// if one is out of range.
-Slices slices(const PieceGrid& grid, const std::vector<std::int64_t>& index, int most,
-              const char* function);
+Slices slices(const PieceGrid& grid, const std::vector<std::int64_t>& index, int most);
 
 /// Returns the cell of a slice at these parts of the last two tensor dims, as far as the tensor has
 /// them.

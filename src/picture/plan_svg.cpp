@@ -35,7 +35,8 @@ std::string phase_title(const RedistributePlan& plan, const PhaseTraffic& traffi
       fmt::format("step {} ({}), phase {}", traffic.step + 1,
                   traffic.kind == StepKind::reduce ? "reduce" : "exchange", traffic.phase + 1);
   if (traffic.terms > 1)
-    text += fmt::format(": {} terms are reduced by {}", traffic.terms, to_string(plan.reduce_op()));
+    text += fmt::format(": {} terms are reduced by {}", traffic.terms,
+                        to_string(detail::PlanAccess::reduce_op(plan)));
   return text;
 }
 
@@ -105,8 +106,7 @@ class PlanPicture {
     double height =
         detail::draw_paragraph(svg_, title, x, y_, width, {13, Anchor::start, "#222222", true});
     height += 4;
-    return height + detail::draw_sharding(svg_, grid, {x, y_ + height, width, 0}, options_.slice,
-                                          "plan_svg");
+    return height + detail::draw_sharding(svg_, grid, {x, y_ + height, width, 0}, options_.slice);
   }
 
   /// Returns the names of the blocks: mesh ranks, or ranks of the communicator if there are two
@@ -164,7 +164,7 @@ class PlanPicture {
 }  // namespace
 
 std::string plan_svg(const RedistributePlan& plan, const SvgOptions& options) {
-  return PlanPicture(plan, options).draw();
+  return detail::named("plan_svg", [&] { return PlanPicture(plan, options).draw(); });
 }
 
 }  // namespace tessera

@@ -21,12 +21,12 @@ double draw_paragraph(Svg& svg, std::string_view text, double x, double y, doubl
 }
 
 double draw_sharding(Svg& svg, const PieceGrid& grid, const Rect& area,
-                     const std::vector<std::int64_t>& slice, const char* function) {
+                     const std::vector<std::int64_t>& slice) {
   constexpr int most_slices = 6;
   constexpr int slices_in_a_line = 3;
   constexpr double space = 24;
   const TextStyle note{12, Anchor::start};
-  const auto all = slices(grid, slice, most_slices, function);
+  const auto all = slices(grid, slice, most_slices);
   double y = area.y;
   const int in_a_line = std::clamp(static_cast<int>(all.shown.size()), 1, slices_in_a_line);
   const double width = (area.width - space * (in_a_line - 1)) / in_a_line;

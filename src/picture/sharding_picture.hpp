@@ -25,9 +25,9 @@ std::vector<std::string> parts_left_out(const PieceGrid& grid);
 /// Draws who holds what, without a title, into the width of `area` from its upper edge downwards;
 /// returns the height taken.
 ///
-/// Errors: InvalidArgument, naming `function`, if `slice` is no index along the leading dims.
+/// Errors: InvalidArgument if `slice` is no index along the leading dims.
 double draw_sharding(Svg& svg, const PieceGrid& grid, const Rect& area,
-                     const std::vector<std::int64_t>& slice, const char* function);
+                     const std::vector<std::int64_t>& slice);
 
 /// Draws what the hatches of these pictures mean, from (x, y) downwards; returns the height taken.
 double draw_hatch_legend(Svg& svg, double x, double y, bool has_replicas, bool has_terms);

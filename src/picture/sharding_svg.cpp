@@ -22,7 +22,9 @@ std::string sharding_svg(const DTensorSpec& spec, const SvgOptions& options) {
   y += detail::draw_paragraph(svg, title, margin, y, inner,
                               {16, detail::Anchor::start, "#222222", true});
   y += 10;
-  y += detail::draw_sharding(svg, grid, {margin, y, inner, 0}, options.slice, "sharding_svg");
+  y += detail::named("sharding_svg", [&] {
+    return detail::draw_sharding(svg, grid, {margin, y, inner, 0}, options.slice);
+  });
   y += 6;
   y += detail::draw_paragraph(svg, "numbers: mesh ranks; a colour for the first rank of each piece",
                               margin, y, inner, {12, detail::Anchor::start, "#555555"});

@@ -43,7 +43,7 @@ std::string legend(const PieceGrid& grid) {
 
 std::string picture_of(const PieceGrid& grid, const VisualizeOptions& options) {
   constexpr int most_slices = 4;
-  const auto all = slices(grid, options.slice, most_slices, "visualize_sharding");
+  const auto all = slices(grid, options.slice, most_slices);
   auto text = shortened(to_string(grid.spec()), std::max(options.width, least_width)) + "\n";
   std::string left_out = line(grid.parts_left_out(grid.row_dim(), most_rows));
   if (all.shown.empty()) text += "no elements\n";

@@ -37,7 +37,7 @@ std::string visualize_pieces(const DeviceMesh& mesh, const DTensorSpec& spec,
                              const Extents& local_extents, const VisualizeOptions& options) {
   require(!mesh.is_null(), "visualize_sharding: expected a tensor, got a DTensor without a mesh");
   if (!mesh.coordinate()) return "";
-  return collectively(mesh.calls(), "visualize_sharding", [&](Operation& operation) {
+  return collectively(MeshAccess::calls(mesh), "visualize_sharding", [&](Operation& operation) {
     const auto call = [&] { return "visualize_sharding of " + to_string(spec); };
     operation.agree(spec.hash(), call);
     const auto given = all_gather_value(mesh.group(), local_extents, TraceKind::metadata,
@@ -49,7 +49,8 @@ std::string visualize_pieces(const DeviceMesh& mesh, const DTensorSpec& spec,
 }  // namespace detail
 
 std::string visualize_sharding(const DTensorSpec& spec, const VisualizeOptions& options) {
-  return detail::picture_of(detail::PieceGrid(spec), options);
+  return detail::named("visualize_sharding",
+                       [&] { return detail::picture_of(detail::PieceGrid(spec), options); });
 }
 
 bool terminal_has_colour() {

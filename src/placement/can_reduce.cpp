@@ -27,10 +27,9 @@ bool can_reduce(ReduceOp op, ElementKind kind) {
   return false;
 }
 
-void require_reducible(const char* function, ReduceOp op, ElementType type) {
+void require_reducible(ReduceOp op, ElementType type) {
   require(can_reduce(op, type.kind), [&] {
-    return std::string(function) + ": expected an element type that reduces by " + to_string(op) +
-           ", got " + to_string(type);
+    return "expected an element type that reduces by " + to_string(op) + ", got " + to_string(type);
   });
 }
 

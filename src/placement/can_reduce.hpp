@@ -14,8 +14,8 @@ namespace tessera {
 /// opaque. Bit ops: integers and bool.
 bool can_reduce(ReduceOp op, ElementKind kind);
 
-/// Throws InvalidArgument unless can_reduce(op, type.kind): "all_reduce: expected an element type
-/// that reduces by band, got float32".
-void require_reducible(const char* function, ReduceOp op, ElementType type);
+/// Throws InvalidArgument unless can_reduce(op, type.kind): "expected an element type that reduces
+/// by band, got float32".
+void require_reducible(ReduceOp op, ElementType type);
 
 }  // namespace tessera

@@ -114,23 +114,24 @@ std::uint64_t Placements::hash() const {
   return hash_range(seed, split_positions_);
 }
 
-Placements Placements::resolved(int tensor_dims, const char* function) const {
-  require(!tensor_dims_ || *tensor_dims_ == tensor_dims, [&] {
-    return fmt::format("{}: expected placements by dim of a {}-d tensor, got {} lists", function,
-                       tensor_dims, *tensor_dims_);
+Placements detail::resolved(const Placements& placements, int tensor_dims) {
+  const auto& meant_for = placements.tensor_dims_;
+  require(!meant_for || *meant_for == tensor_dims, [&] {
+    return fmt::format("expected placements by dim of a {}-d tensor, got {} lists", tensor_dims,
+                       *meant_for);
   });
-  auto placements = placements_;
-  for (auto& placement : placements) {
+  auto result = placements.placements_;
+  for (auto& placement : result) {
     if (!placement.is_shard()) continue;
     const int dim = placement.dim() < 0 ? placement.dim() + tensor_dims : placement.dim();
     require(0 <= dim && dim < tensor_dims, [&] {
-      return fmt::format("{}: expected Shard dims of a {}-d tensor, got {}", function, tensor_dims,
+      return fmt::format("expected Shard dims of a {}-d tensor, got {}", tensor_dims,
                          to_string(placement));
     });
     placement = Shard(dim);
   }
-  if (split_positions_.empty()) return Placements(std::move(placements));
-  return Placements(std::move(placements), split_positions_);
+  if (placements.split_positions_.empty()) return Placements(std::move(result));
+  return Placements(std::move(result), placements.split_positions_);
 }
 
 std::string to_string(const Placements& placements) {

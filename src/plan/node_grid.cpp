@@ -47,11 +47,11 @@ DTensorSpec mixed(const DTensorSpec& between, const DTensorSpec& within, const N
 
 }  // namespace
 
-NodeGrid::NodeGrid(const MeshLayout& layout, const Extents& ranks_per_node, const char* function)
+NodeGrid::NodeGrid(const MeshLayout& layout, const Extents& ranks_per_node)
     : layout_(layout), ranks_per_node_(ranks_per_node) {
   require(divide(ranks_per_node, layout.shape()), [&] {
-    return fmt::format("{}: expected ranks_per_node to divide mesh {}, dim by dim, got {}",
-                       function, to_string(layout), to_string(ranks_per_node));
+    return fmt::format("expected ranks_per_node to divide mesh {}, dim by dim, got {}",
+                       to_string(layout), to_string(ranks_per_node));
   });
   finer_ = layout.reshaped(finer_shape(layout, ranks_per_node));
   for (int d = 1; d < finer_.ndim(); d += 2)
@@ -101,8 +101,8 @@ DTensorSpec NodeGrid::finer(const DTensorSpec& spec) const {
   for (std::size_t k = 0; k < spec.shape().size(); ++k)
     boundaries.push_back(spec.split(k).mesh_dims.empty() ? std::vector<std::int64_t>()
                                                          : spec.split(k).explicit_boundaries());
-  return DTensorSpec(finer_, Placements(std::move(placements), std::move(positions)), spec.shape(),
-                     std::move(boundaries), "make_plan");
+  return make_spec(finer_, Placements(std::move(placements), std::move(positions)), spec.shape(),
+                   std::move(boundaries));
 }
 
 Hop NodeGrid::finer(const Hop& hop) const {

@@ -14,9 +14,9 @@ namespace tessera::detail {
 /// one within a node.
 class NodeGrid {
  public:
-  /// Takes `ranks_per_node`, one number per mesh dim, see RedistributeOptions. Errors:
+  /// Takes `ranks_per_node`, one number per mesh dim, see PlanOptions. Errors:
   /// InvalidArgument for numbers that do not divide the sizes of the mesh dims.
-  NodeGrid(const MeshLayout& layout, const Extents& ranks_per_node, const char* function);
+  NodeGrid(const MeshLayout& layout, const Extents& ranks_per_node);
 
   int ranks_per_node() const;
   bool are_near(int mesh_rank, int other) const;

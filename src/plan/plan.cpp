@@ -24,6 +24,8 @@ using detail::at;
 
 namespace {
 
+using PlanData = detail::PlanAccess::Data;
+
 /// Returns the largest power of two such that two chunks of operands for all boxes fit into
 /// `most_at_once` messages.
 int terms_at_once(int most_at_once, int boxes) {
@@ -42,10 +44,10 @@ std::int64_t term_buffers(const detail::Hop& hop, int at_once) {
 }
 
 /// Chooses number and length of messages so that all that are under way at once respect the limit.
-detail::MessageSizes message_sizes(const RedistributePlan::Data& data) {
+detail::MessageSizes message_sizes(const PlanData& data) {
   constexpr double most_memory = 1e18;
   const auto limit = static_cast<std::int64_t>(std::min(
-      detail::memory_limit(data.source, data.target, data.type, data.options), most_memory));
+      detail::memory_limit(data.source, data.target, data.type, data.settings), most_memory));
   const std::int64_t element = data.type.size;
   int peers = 1;
   for (const auto& step : data.steps)
@@ -78,33 +80,31 @@ std::optional<PartialTarget> partial_target_of(const DTensorSpec& source, const 
 }
 
 void require_reducible_along(const Placements& placements, const std::vector<int>& mesh_dims,
-                             ElementType type, const char* function) {
+                             ElementType type) {
   for (const int d : mesh_dims)
-    if (placements[at(d)].is_partial()) require_reducible(function, placements[at(d)].op(), type);
+    if (placements[at(d)].is_partial()) require_reducible(placements[at(d)].op(), type);
 }
 
-void require_same_shape(const DTensorSpec& source, const DTensorSpec& target,
-                        const char* function) {
+void require_same_shape(const DTensorSpec& source, const DTensorSpec& target) {
   require(source.shape() == target.shape(), [&] {
-    return fmt::format("{}: expected a target of shape {}, got {}", function,
-                       to_string(source.shape()), to_string(target.shape()));
+    return fmt::format("expected a target of shape {}, got {}", to_string(source.shape()),
+                       to_string(target.shape()));
   });
 }
 
-std::shared_ptr<RedistributePlan::Data> started(const DTensorSpec& source,
-                                                const DTensorSpec& target, ElementType type,
-                                                const RedistributeOptions& options) {
-  auto data = std::make_shared<RedistributePlan::Data>();
+std::shared_ptr<PlanData> started(const DTensorSpec& source, const DTensorSpec& target,
+                                  ElementType type, const detail::PlanSettings& options) {
+  auto data = std::make_shared<PlanData>();
   data->source = source;
   data->target = target;
   data->type = type;
-  data->options = options;
+  data->settings = options;
   data->hash = detail::plan_hash(source, target, type, options);
   return data;
 }
 
 /// Completes the plan once its steps are known.
-void finish(RedistributePlan::Data& data) {
+void finish(PlanData& data) {
   for (auto& step : data.steps)
     step.communicates = std::ranges::any_of(step.hops, [&](const detail::Hop& hop) {
       return data.pair ? detail::communicates(hop, *data.pair) : detail::communicates(hop);
@@ -115,7 +115,7 @@ void finish(RedistributePlan::Data& data) {
 /// Finds the blocks and local pieces of one rank, on one mesh or two.
 class RankView {
  public:
-  RankView(const RedistributePlan::Data& data, int rank) : data_(data), rank_(rank) {}
+  RankView(const PlanData& data, int rank) : data_(data), rank_(rank) {}
   Box piece(const DTensorSpec& spec) const {
     return data_.pair ? data_.pair->piece(spec, rank_) : spec.piece(coordinate_on(spec));
   }
@@ -135,19 +135,19 @@ class RankView {
     return spec.layout().coordinate(rank_);
   }
 
-  const RedistributePlan::Data& data_;
+  const PlanData& data_;
   int rank_;
 };
 
 }  // namespace
 
 std::uint64_t detail::plan_hash(const DTensorSpec& source, const DTensorSpec& target,
-                                ElementType type, const RedistributeOptions& options) {
+                                ElementType type, const detail::PlanSettings& options) {
   const auto hash = hash_combine(source.hash(), target.hash());
   return hash_combine(hash_combine(hash, type), hash_of(options));
 }
 
-std::uint64_t detail::hash_of(const RedistributeOptions& options) {
+std::uint64_t detail::hash_of(const detail::PlanSettings& options) {
   const auto flags =
       (options.wire_order == WireOrder::first_dim_fastest ? 1 : 0) + (options.on_device ? 2 : 0);
   auto hash = hash_combine(static_cast<std::uint64_t>(flags),
@@ -160,35 +160,28 @@ std::uint64_t detail::hash_of(const RedistributeOptions& options) {
   return hash_range(hash, options.ranks_per_node);
 }
 
-RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
-                           const RedistributeOptions& options, const char* function) {
-  require<MeshMismatch>(source.layout() == target.layout(), [&] {
-    return fmt::format("{}: expected a target on the source's mesh {}, got mesh {}", function,
-                       to_string(source.layout()), to_string(target.layout()));
-  });
-  require_same_shape(source, target, function);
+namespace {
+
+std::shared_ptr<PlanData> data_on_one_mesh(const DTensorSpec& source, const DTensorSpec& target,
+                                           ElementType type, const detail::PlanSettings& options) {
   const auto dims = detail::partial_dims(source.placements(), target.placements());
-  require_reducible_along(source.placements(), dims.reduced, type, function);
-  require_reducible_along(target.placements(), dims.made, type, function);
+  require_reducible_along(source.placements(), dims.reduced, type);
+  require_reducible_along(target.placements(), dims.made, type);
   auto data = started(source, target, type, options);
   data->partial_target = partial_target_of(source, target, dims);
   const auto goal = detail::reached(source, target, dims);
   if (!options.ranks_per_node.empty())
-    data->nodes =
-        std::make_shared<detail::NodeGrid>(source.layout(), options.ranks_per_node, function);
+    data->nodes = std::make_shared<detail::NodeGrid>(source.layout(), options.ranks_per_node);
   data->steps = detail::planned_steps(source, goal, dims, type, options, data->nodes.get());
   finish(*data);
-  return RedistributePlan(std::move(data));
+  return data;
 }
 
-RedistributePlan make_plan_across(const DTensorSpec& source, const DTensorSpec& target,
-                                  ElementType type, const RedistributeOptions& options,
-                                  const char* function) {
-  if (source.layout() == target.layout()) return make_plan(source, target, type, options, function);
-  require_same_shape(source, target, function);
+std::shared_ptr<PlanData> data_across(const DTensorSpec& source, const DTensorSpec& target,
+                                      ElementType type, const detail::PlanSettings& options) {
   for (const auto* spec : {&source, &target})
     for (const auto& placement : spec->placements())
-      if (placement.is_partial()) require_reducible(function, placement.op(), type);
+      if (placement.is_partial()) require_reducible(placement.op(), type);
   auto data = started(source, target, type, options);
   auto way = detail::way_across(source, target, options);
   data->pair = std::make_shared<detail::MeshPair>(source.layout(), target.layout());
@@ -196,7 +189,46 @@ RedistributePlan make_plan_across(const DTensorSpec& source, const DTensorSpec& 
     data->partial_target = PartialTarget{target.placements()[at(way.made.front())].op()};
   data->steps = std::move(way.steps);
   finish(*data);
-  return RedistributePlan(std::move(data));
+  return data;
+}
+
+/// Returns the options of a plan that is made before the types of its Views are known.
+detail::PlanSettings settings_of(const PlanOptions& options) {
+  detail::PlanSettings result;
+  static_cast<PlanOptions&>(result) = options;
+  return result;
+}
+
+}  // namespace
+
+RedistributePlan detail::PlanAccess::make(const DTensorSpec& source, const DTensorSpec& target,
+                                          ElementType type, const PlanSettings& settings) {
+  require_same_shape(source, target);
+  const auto make_data = source.layout() == target.layout() ? data_on_one_mesh : data_across;
+  return RedistributePlan(make_data(source, target, type, settings));
+}
+
+RedistributePlan detail::plan_on_one_mesh(const DTensorSpec& source, const DTensorSpec& target,
+                                          ElementType type, const PlanSettings& settings) {
+  require<MeshMismatch>(source.layout() == target.layout(), [&] {
+    return fmt::format("expected a target on the source's mesh {}, got mesh {}",
+                       to_string(source.layout()), to_string(target.layout()));
+  });
+  return PlanAccess::make(source, target, type, settings);
+}
+
+RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
+                           const PlanOptions& options) {
+  return detail::named("make_plan", [&] {
+    return detail::plan_on_one_mesh(source, target, type, settings_of(options));
+  });
+}
+
+RedistributePlan make_plan_across(const DTensorSpec& source, const DTensorSpec& target,
+                                  ElementType type, const PlanOptions& options) {
+  return detail::named("make_plan_across", [&] {
+    return detail::PlanAccess::make(source, target, type, settings_of(options));
+  });
 }
 
 const DTensorSpec& RedistributePlan::source() const {
@@ -208,45 +240,14 @@ const DTensorSpec& RedistributePlan::target() const {
 ElementType RedistributePlan::element_type() const {
   return data_->type;
 }
-const RedistributeOptions& RedistributePlan::options() const {
-  return data_->options;
+const PlanOptions& RedistributePlan::options() const {
+  return data_->settings;
 }
 const std::optional<PartialTarget>& RedistributePlan::partial_target() const {
   return data_->partial_target;
 }
-ReduceOp RedistributePlan::reduce_op() const {
-  return data_->steps.front().hops.front().op;
-}
-std::int64_t RedistributePlan::divisor() const {
-  return data_->steps.front().hops.front().divisor;
-}
-
-std::int64_t RedistributePlan::message_bytes() const {
-  return data_->messages.bytes;
-}
-
-int RedistributePlan::messages_at_once() const {
-  return data_->messages.at_once;
-}
-
-int RedistributePlan::terms_at_once() const {
-  return data_->messages.terms_at_once;
-}
-
-std::int64_t RedistributePlan::message_buffers() const {
-  return data_->messages.buffers;
-}
-
-std::int64_t RedistributePlan::memory_limit() const {
-  return data_->messages.limit;
-}
-
 int RedistributePlan::exchanges() const {
   return static_cast<int>(std::ranges::count_if(data_->steps, &detail::PlannedStep::communicates));
-}
-
-std::uint64_t RedistributePlan::hash() const {
-  return data_->hash;
 }
 
 const std::vector<int>& RedistributePlan::ranks() const {
@@ -284,7 +285,7 @@ PlanCost RedistributePlan::cost() const {
     cost.far_messages_received += static_cast<std::int64_t>(load.far_messages);
     cost.messages_received += static_cast<std::int64_t>(load.near_messages + load.far_messages);
   }
-  cost.seconds = detail::seconds_of(loads, data_->options.cost_model);
+  cost.seconds = detail::seconds_of(loads, data_->settings.cost_model);
   const auto buffers = static_cast<double>(data_->messages.buffers * data_->messages.bytes);
   for (const auto& load : loads) {
     const auto bytes = std::min(buffers, load.bytes_under_way());
@@ -302,7 +303,7 @@ struct Received {
 };
 
 /// Returns the most that a rank receives, and the most that a rank needs and does not have.
-Received most_received(const RedistributePlan& plan, const RedistributePlan::Data& data) {
+Received most_received(const RedistributePlan& plan, const PlanData& data) {
   Received most;
   const auto size = plan.element_type().size;
   const bool reduces = data.steps.front().kind == StepKind::reduce;
@@ -323,7 +324,7 @@ Received most_received(const RedistributePlan& plan, const RedistributePlan::Dat
 }
 
 /// Returns the grid of the transfer as text, if it is not that of the plan.
-std::string grid_of(const detail::Hop& hop, const RedistributePlan::Data& data) {
+std::string grid_of(const detail::Hop& hop, const PlanData& data) {
   const auto& layout = hop.from.layout();
   const bool is_finer = data.nodes && layout.ndim() != data.source.layout().ndim();
   return is_finer ? fmt::format("between and within nodes {}: ", to_string(layout)) : "";
@@ -358,9 +359,41 @@ std::string RedistributePlan::explain() const {
                         all.far_bytes_received, all.far_messages_received);
   text +=
       fmt::format("  about {:.3g} s; at most {} bytes of messages under way, each of at most {}\n",
-                  all.seconds, all.extra_memory, message_bytes());
+                  all.seconds, all.extra_memory, data_->messages.bytes);
   return text;
 }
+
+namespace detail {
+
+const PlanSettings& PlanAccess::settings(const RedistributePlan& plan) {
+  return plan.data_->settings;
+}
+ReduceOp PlanAccess::reduce_op(const RedistributePlan& plan) {
+  return plan.data_->steps.front().hops.front().op;
+}
+std::int64_t PlanAccess::divisor(const RedistributePlan& plan) {
+  return plan.data_->steps.front().hops.front().divisor;
+}
+std::int64_t PlanAccess::message_bytes(const RedistributePlan& plan) {
+  return plan.data_->messages.bytes;
+}
+int PlanAccess::messages_at_once(const RedistributePlan& plan) {
+  return plan.data_->messages.at_once;
+}
+int PlanAccess::terms_at_once(const RedistributePlan& plan) {
+  return plan.data_->messages.terms_at_once;
+}
+std::int64_t PlanAccess::message_buffers(const RedistributePlan& plan) {
+  return plan.data_->messages.buffers;
+}
+std::int64_t PlanAccess::memory_limit(const RedistributePlan& plan) {
+  return plan.data_->messages.limit;
+}
+std::uint64_t PlanAccess::hash(const RedistributePlan& plan) {
+  return plan.data_->hash;
+}
+
+}  // namespace detail
 
 std::string to_string(const RedistributePlan& plan) {
   const bool is_on_one_mesh = plan.source().layout() == plan.target().layout();

@@ -34,7 +34,7 @@ struct RedistributePlan::Data {
   DTensorSpec source;
   DTensorSpec target;
   ElementType type;
-  RedistributeOptions options;
+  detail::PlanSettings settings;
   std::optional<PartialTarget> partial_target;
   std::vector<detail::PlannedStep> steps;
   std::shared_ptr<const detail::MeshPair> pair;   ///< null: one mesh

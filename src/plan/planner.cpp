@@ -46,7 +46,7 @@ bool is_one_reduction(const DTensorSpec& source, const DTensorSpec& goal,
 }
 
 /// Returns the tensor dims, the slowest on the wire first: shares along that one are contiguous.
-std::vector<int> slowest_first(const DTensorSpec& spec, const RedistributeOptions& options) {
+std::vector<int> slowest_first(const DTensorSpec& spec, const PlanSettings& options) {
   std::vector<int> dims(at(spec.tensor_dims()));
   std::iota(dims.begin(), dims.end(), 0);
   if (options.wire_order == WireOrder::first_dim_fastest) std::ranges::reverse(dims);
@@ -60,7 +60,7 @@ std::int64_t size_of(const DTensorSpec& spec) {
 
 Reduction cheapest_reduction(const DTensorSpec& source, const DTensorSpec& goal,
                              const std::vector<int>& reduced, int terms, ElementType type,
-                             const RedistributeOptions& options, const NodeGrid* nodes) {
+                             const PlanSettings& options, const NodeGrid* nodes) {
   const double goal_bytes = largest_piece_bytes(goal, type);
   const auto model = model_along(reduced, options.cost_model, nodes);
   const auto seconds_for = [&](double piece_bytes, double gathered_bytes, int messages) {
@@ -109,7 +109,7 @@ std::vector<Hop> staged_hops(const Hop& hop) {
   for (int d = 0; d < hop.from.layout().ndim(); ++d) {
     if (from[at(d)] == to[at(d)]) continue;
     current[at(d)] = to[at(d)];
-    auto next = with_placements(hop.from, Placements(current), "make_plan");
+    auto next = spec_with(hop.from, Placements(current));
     result.push_back({.from = reached, .to = next});
     reached = std::move(next);
   }
@@ -119,7 +119,7 @@ std::vector<Hop> staged_hops(const Hop& hop) {
 }
 
 /// Returns the paths other than the direct transfer.
-std::vector<std::vector<Hop>> other_ways(const Hop& hop, const RedistributeOptions& options,
+std::vector<std::vector<Hop>> other_ways(const Hop& hop, const PlanSettings& options,
                                          const NodeGrid* nodes) {
   std::vector<std::vector<Hop>> ways;
   if (!hop.first_only.empty()) return ways;
@@ -144,7 +144,7 @@ bool fits(std::span<const Hop> way, ElementType type, double limit) {
 }
 
 /// Returns the direct transfer, unless another path costs much less.
-std::vector<Hop> cheapest_way(const Hop& hop, ElementType type, const RedistributeOptions& options,
+std::vector<Hop> cheapest_way(const Hop& hop, ElementType type, const PlanSettings& options,
                               const NodeGrid* nodes, double limit) {
   std::vector<Hop> best{hop};
   if (!communicates(hop)) return best;
@@ -172,7 +172,7 @@ std::vector<PlannedStep> one_step_each(std::vector<Hop> hops) {
 }  // namespace
 
 double memory_limit(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
-                    const RedistributeOptions& options) {
+                    const PlanSettings& options) {
   if (options.extra_memory > 0) return static_cast<double>(options.extra_memory);
   const auto largest =
       std::max(largest_piece_bytes(source, type), largest_piece_bytes(target, type));
@@ -205,15 +205,14 @@ DTensorSpec reached(const DTensorSpec& source, const DTensorSpec& target, const 
     if (!is_alone || shares != source.split(at(k)).mesh_dims) continue;
     auto boundaries = result.boundaries();
     boundaries[at(k)] = source.boundaries()[at(k)];
-    result = DTensorSpec(result.layout(), result.placements(), result.shape(),
-                         std::move(boundaries), "make_plan");
+    result = make_spec(result.layout(), result.placements(), result.shape(), std::move(boundaries));
   }
   return result;
 }
 
 std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& goal,
                                        const PartialDims& dims, ElementType type,
-                                       const RedistributeOptions& options, const NodeGrid* nodes) {
+                                       const PlanSettings& options, const NodeGrid* nodes) {
   Hop last{.from = source, .to = goal, .first_only = dims.first_only};
   const auto limit = memory_limit(source, goal, type, options);
   if (dims.reduced.empty()) return one_step_each(cheapest_way(last, type, options, nodes, limit));
@@ -238,7 +237,7 @@ std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorS
 /// Reduces contributions into shares if a tensor dim can be split: shares travel once, instead of
 /// copies.
 WayAcross way_across(const DTensorSpec& source, const DTensorSpec& target,
-                     const RedistributeOptions& options) {
+                     const PlanSettings& options) {
   WayAcross way;
   std::vector<int> reduced;
   for (int d = 0; d < source.layout().ndim(); ++d)

@@ -32,7 +32,7 @@ DTensorSpec reached(const DTensorSpec& source, const DTensorSpec& target, const 
 /// mesh lies on one node.
 std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& goal,
                                        const PartialDims& dims, ElementType type,
-                                       const RedistributeOptions& options, const NodeGrid* nodes);
+                                       const PlanSettings& options, const NodeGrid* nodes);
 
 /// Holds the path to `target` on another mesh, and what remains to do there.
 struct WayAcross {
@@ -40,10 +40,10 @@ struct WayAcross {
   std::vector<int> made;  ///< mesh dims of the target that are Partial
 };
 WayAcross way_across(const DTensorSpec& source, const DTensorSpec& target,
-                     const RedistributeOptions& options);
+                     const PlanSettings& options);
 
 /// Returns how many bytes a rank may need besides source and target.
 double memory_limit(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
-                    const RedistributeOptions& options);
+                    const PlanSettings& options);
 
 }  // namespace tessera::detail

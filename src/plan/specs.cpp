@@ -40,8 +40,8 @@ DTensorSpec split_further(const DTensorSpec& spec, int tensor_dim,
     if (!list.empty()) finer.push_back(list.back());
     list = std::move(finer);
   }
-  return DTensorSpec(spec.layout(), Placements(std::move(result), std::move(positions)),
-                     spec.shape(), std::move(boundaries), "make_plan");
+  return make_spec(spec.layout(), Placements(std::move(result), std::move(positions)), spec.shape(),
+                   std::move(boundaries));
 }
 
 DTensorSpec replicated_along(const DTensorSpec& spec, const std::vector<int>& mesh_dims) {
@@ -74,8 +74,8 @@ DTensorSpec replicated_along(const DTensorSpec& spec, const std::vector<int>& me
     else
       list.clear();
   }
-  return DTensorSpec(spec.layout(), Placements(std::move(result), std::move(positions)),
-                     spec.shape(), std::move(boundaries), "make_plan");
+  return make_spec(spec.layout(), Placements(std::move(result), std::move(positions)), spec.shape(),
+                   std::move(boundaries));
 }
 
 double largest_piece_bytes(const DTensorSpec& spec, ElementType type) {

@@ -53,7 +53,7 @@ inline constexpr std::int64_t default_extra_memory = std::int64_t{64} << 20;
 /// Divides the size of the largest shard; the quotient is added to `default_extra_memory`.
 ///
 /// A smaller divisor lets large redistributions take more memory for messages and for the stages of
-/// a path. The documentation of RedistributeOptions names the eighth. Not measured on its own;
+/// a path. The documentation of PlanOptions names the eighth. Not measured on its own;
 /// judgement. Shown by: no row; the plans of docs/scale.md use it.
 inline constexpr int extra_memory_share = 8;
 

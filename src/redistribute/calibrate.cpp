@@ -69,8 +69,8 @@ double seconds_of(const DeviceMesh& mesh, Placement from, Placement to, const Ex
   const auto source_memory = memory_for(source);
   const auto target_memory = memory_for(target);
   const auto execute = [&] {
-    redistributor.execute(Execution(), array(source_memory, source), array(target_memory, target),
-                          label);
+    detail::RedistributorAccess::execute(redistributor, Execution(), array(source_memory, source),
+                                         array(target_memory, target), label);
   };
   return fastest(mesh, repetitions, [&] {
     detail::keeping(mesh.communicator(), execute,
@@ -117,7 +117,7 @@ double seconds_of_messages(const DeviceMesh& mesh, int shift, std::size_t messag
 
 /// Measures the costs of data from other nodes, with all ranks of each node receiving at once.
 void measure_between_nodes(const DeviceMesh& mesh, CostModel& model) {
-  const detail::NodeGrid nodes(mesh.layout(), mesh.ranks_per_node(), label);
+  const detail::NodeGrid nodes(mesh.layout(), mesh.ranks_per_node());
   const int shift = far_shift(mesh, nodes);
   if (shift == 0) return;
   const double tiny = seconds_of_messages(mesh, shift, calibration::tiny_messages, 8);
@@ -155,7 +155,7 @@ void measure_near(const DeviceMesh& mesh, CostModel& model) {
 
 CostModel calibrate(const DeviceMesh& mesh) {
   if (!mesh.coordinate() || mesh.size() == 1) return {};
-  return collectively(mesh.calls(), "calibrate", [&](Operation& operation) {
+  return collectively(detail::MeshAccess::calls(mesh), "calibrate", [&](Operation& operation) {
     operation.agree_always(0, [] { return std::string("calibrate"); });
     CostModel model;
     const auto node = mesh.on_node();

@@ -24,10 +24,10 @@ struct CallsAcross {
 
 OperationLog* calls_of(const Meshes& meshes) {
   const auto& [source, target] = meshes;
-  if (source.layout() == target.layout()) return source.calls();
+  if (source.layout() == target.layout()) return MeshAccess::calls(source);
   if (!source.coordinate() && !target.coordinate()) return nullptr;
   auto& control = *source.communicator().state().control;
-  auto& known = source.attachment<CallsAcross>().by_target;
+  auto& known = MeshAccess::attachment<CallsAcross>(source).by_target;
   const auto found =
       std::ranges::find(known, target.layout(), &std::pair<MeshLayout, OperationLog*>::first);
   if (found != known.end()) return found->second;

@@ -8,12 +8,11 @@
 
 namespace tessera::detail {
 
-int resolved_dim(int tensor_dim, std::size_t tensor_dims, const char* function) {
+int resolved_dim(int tensor_dim, std::size_t tensor_dims) {
   const int count = static_cast<int>(tensor_dims);
   const int result = tensor_dim < 0 ? tensor_dim + count : tensor_dim;
-  require(0 <= result && result < count, [&] {
-    return fmt::format("{}: expected a dim of a {}-d View, got {}", function, count, tensor_dim);
-  });
+  require(0 <= result && result < count,
+          [&] { return fmt::format("expected a dim of a {}-d View, got {}", count, tensor_dim); });
   return result;
 }
 
@@ -37,13 +36,12 @@ DeviceMesh line(const DeviceMesh& mesh, const MeshDims& mesh_dims) {
 
 void require_static_chunks(const Extents& static_extents, int tensor_dim, int ranks) {
   require(static_extents.size() < max_tensor_dims, [&] {
-    return fmt::format("all_to_all: expected split_dim other than concat_dim for a View of {} dims",
+    return fmt::format("expected split_dim other than concat_dim for a View of {} dims",
                        max_tensor_dims);
   });
   const auto extent = static_extents[static_cast<std::size_t>(tensor_dim)];
   require(extent % ranks == 0, [&] {
-    return fmt::format("all_to_all: expected a static extent that {} ranks divide, got {}", ranks,
-                       extent);
+    return fmt::format("expected a static extent that {} ranks divide, got {}", ranks, extent);
   });
 }
 
@@ -63,15 +61,14 @@ std::pair<DTensorSpec, DTensorSpec> chunk_specs(const DeviceMesh& mesh, const DT
       joined.boundaries()[d].empty() && joined.shape()[d] == local_shape[d] * mesh.size();
   common([&] {
     require(are_alike, [&] {
-      return fmt::format(
-          "all_to_all: expected Views of equal extents where split_dim is concat_dim, got {}",
-          to_string(joined));
+      return fmt::format("expected Views of equal extents where split_dim is concat_dim, got {}",
+                         to_string(joined));
     });
   });
   Extents shape{mesh.size()};
   for (const auto extent : local_shape) shape.push_back(extent);
-  const auto from = DTensorSpec(mesh.layout(), uniform(mesh, Shard(0)), shape, {}, "all_to_all");
-  return {from, with_placements(from, uniform(mesh, Shard(tensor_dim + 1)), "all_to_all")};
+  const auto from = make_spec(mesh.layout(), uniform(mesh, Shard(0)), shape);
+  return {from, spec_with(from, uniform(mesh, Shard(tensor_dim + 1)))};
 }
 
 }  // namespace tessera::detail

@@ -21,12 +21,11 @@ Extents shape_on(const DeviceMesh& mesh, int root, const Extents& mine, const ch
 }
 
 Move move_from_root(const DeviceMesh& mesh, int root, const DTensorSpec& target, ArrayRef source,
-                    ArrayRef destination, const RedistributeOptions& options,
-                    const char* function) {
+                    ArrayRef destination, const PlanSettings& settings) {
   const bool is_root = mesh.rank() == root;
   const auto plan = [&](const DTensorSpec& to) {
     return cached_redistributor(mesh, whole_on(mesh.layout(), to.shape(), root), to, source.type,
-                                options, function);
+                                settings);
   };
   if (target.shape().size() > 0) {
     if (!is_root) source.extents = Extents::filled(target.shape().size(), 0);
@@ -36,29 +35,26 @@ Move move_from_root(const DeviceMesh& mesh, int root, const DTensorSpec& target,
   source.extents = {is_root ? 1 : 0};
   destination.extents = {1};
   source.strides = destination.strides = {1};
-  return {plan(DTensorSpec(mesh.layout(), all_replicate(mesh), {1})), source, destination};
+  return {plan(replicated(mesh.layout(), {1})), source, destination};
 }
 
-void require_distributable(const DeviceMesh& mesh, const Placements& placements, int src_rank,
-                           const char* function) {
-  require_mesh_rank(mesh, src_rank, function);
-  require(!placements.has_partial(), [&] {
-    return std::string(function) + ": expected Shard and Replicate placements, got " +
-           to_string(placements);
-  });
+void require_distributable(const DeviceMesh& mesh, const Placements& placements, int src_rank) {
+  require_mesh_rank(mesh, src_rank);
+  require(!placements.has_partial(),
+          [&] { return "expected Shard and Replicate placements, got " + to_string(placements); });
 }
 
 std::string DistributeCall::operator()() const {
   if (options.each_rank)
     return fmt::format("{} of {} {} as {} on each rank{}", function, to_string(type),
-                       to_string(shape), to_string(placements), space_in_words(on_device));
+                       to_string(shape), to_string(target, mesh_dims), space_in_words(on_device));
   return fmt::format("{} of {}-d {} as {} from mesh rank {}{}", function, shape.size(),
-                     to_string(type), to_string(placements), options.src_rank,
+                     to_string(type), to_string(target, mesh_dims), options.src_rank,
                      space_in_words(on_device));
 }
 
 std::uint64_t DistributeCall::hash() const {
-  auto hash = hash_combine(placements.hash(), shape.size());
+  auto hash = hash_combine(hash_of(target, mesh_dims), shape.size());
   if (options.each_rank) hash = hash_range(hash, shape);
   hash = hash_combine(hash_combine(hash, type), on_device ? 1 : 0);
   return hash_combine(hash, options.each_rank ? ~0U : static_cast<unsigned>(options.src_rank));

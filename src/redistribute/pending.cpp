@@ -41,11 +41,12 @@ void PendingCall::begin(std::optional<Work> work) {
   work_ = std::move(work);
   views_ = std::move(work_->views);
   scratch_ = take_scratch(mesh_);
-  bound_ =
-      std::make_unique<BoundPlan>(work_->redistributor.bound(work_->source, work_->destination));
+  bound_ = std::make_unique<BoundPlan>(
+      RedistributorAccess::bound(work_->redistributor, work_->source, work_->destination));
   left_open_before_ = ever_left_open;
   run_ = std::make_unique<Run>(work_->execution, std::span(bound_.get(), 1),
-                               work_->redistributor.group(), *scratch_, work_->label);
+                               RedistributorAccess::group(work_->redistributor), *scratch_,
+                               work_->label);
   if (run_->test()) return end();
   rest();
 }

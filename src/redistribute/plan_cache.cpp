@@ -19,9 +19,9 @@ namespace tessera {
 namespace detail {
 namespace {
 
-/// Holds the options that were asked for, and the Redistributor that was given.
+/// Holds the settings that were asked for, and the Redistributor that was given.
 struct Request {
-  RedistributeOptions options;
+  PlanSettings settings;
   Redistributor redistributor;
 };
 
@@ -49,24 +49,22 @@ struct Found {
 };
 
 Found find_or_make(PlanCache& cache, const Meshes& meshes, const DTensorSpec& source,
-                   const DTensorSpec& target, ElementType type, const RedistributeOptions& asked,
-                   const char* function) {
+                   const DTensorSpec& target, ElementType type, const PlanSettings& asked) {
   auto& last = cache.last;
-  if (last && last->options == asked && matches(last->redistributor.plan(), source, target, type))
+  if (last && last->settings == asked && matches(last->redistributor.plan(), source, target, type))
     return {last->redistributor, false};
-  auto options = asked;
-  if (options.cost_model == CostModel()) options.cost_model = cache.cost_model;
-  if (options.ranks_per_node.empty()) options.ranks_per_node = meshes.source.ranks_per_node();
-  const auto [begin, end] = cache.plans.equal_range(plan_hash(source, target, type, options));
+  auto settings = asked;
+  settings.cost_model = cache.cost_model;
+  settings.ranks_per_node = meshes.source.ranks_per_node();
+  const auto [begin, end] = cache.plans.equal_range(plan_hash(source, target, type, settings));
   for (auto entry = begin; entry != end; ++entry)
     if (matches(entry->second.plan(), source, target, type) &&
-        entry->second.plan().options() == options) {
+        PlanAccess::settings(entry->second.plan()) == settings) {
       last = Request{asked, entry->second};
       return {entry->second, false};
     }
-  const auto make = source.layout() == target.layout() ? make_plan : make_plan_across;
-  return {Redistributor(make(source, target, type, options, function), meshes, cache.scratch),
-          true};
+  auto plan = PlanAccess::make(source, target, type, settings);
+  return {RedistributorAccess::make(std::move(plan), meshes, cache.scratch), true};
 }
 
 void keep(PlanCache& cache, const Redistributor& redistributor) {
@@ -79,24 +77,24 @@ void keep(PlanCache& cache, const Redistributor& redistributor) {
     cache.plans.erase(cache.plans.find(cache.keys.front()));
     cache.keys.pop_front();
   }
-  cache.keys.push_back(redistributor.plan().hash());
+  cache.keys.push_back(PlanAccess::hash(redistributor.plan()));
   cache.plans.emplace(cache.keys.back(), redistributor);
 }
 
 }  // namespace
 
 void set_cost_model(const DeviceMesh& mesh, const CostModel& model) {
-  auto& cache = mesh.attachment<PlanCache>();
+  auto& cache = MeshAccess::attachment<PlanCache>(mesh);
   cache.cost_model = model;
   cache.last.reset();
 }
 
 Recycler& recycler(const DeviceMesh& mesh) {
-  return mesh.attachment<PlanCache>().recycler;
+  return MeshAccess::attachment<PlanCache>(mesh).recycler;
 }
 
 std::shared_ptr<Scratch> take_scratch(const DeviceMesh& mesh) {
-  auto& spare = mesh.attachment<PlanCache>().spare_scratch;
+  auto& spare = MeshAccess::attachment<PlanCache>(mesh).spare_scratch;
   if (spare.empty()) return std::make_shared<Scratch>();
   auto result = std::move(spare.back());
   spare.pop_back();
@@ -104,24 +102,23 @@ std::shared_ptr<Scratch> take_scratch(const DeviceMesh& mesh) {
 }
 
 void give_back(const DeviceMesh& mesh, std::shared_ptr<Scratch> scratch) {
-  mesh.attachment<PlanCache>().spare_scratch.push_back(std::move(scratch));
+  MeshAccess::attachment<PlanCache>(mesh).spare_scratch.push_back(std::move(scratch));
 }
 
 Redistributor cached_redistributor(const Meshes& meshes, const DTensorSpec& source,
                                    const DTensorSpec& target, ElementType type,
-                                   const RedistributeOptions& options, const char* function) {
-  auto& cache = meshes.source.attachment<PlanCache>();
-  const auto found = find_or_make(cache, meshes, source, target, type, options, function);
+                                   const PlanSettings& settings) {
+  auto& cache = MeshAccess::attachment<PlanCache>(meshes.source);
+  const auto found = find_or_make(cache, meshes, source, target, type, settings);
   if (found.is_new) keep(cache, found.redistributor);
   return found.redistributor;
 }
 
 Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
-                                   const Meshes& meshes, const RedistributeOptions& options) {
-  auto& cache = meshes.source.attachment<PlanCache>();
-  const auto found =
-      find_or_make(cache, meshes, call.source, call.target, call.type, options, call.function);
-  found.redistributor.agree(operation, call);
+                                   const Meshes& meshes, const PlanSettings& settings) {
+  auto& cache = MeshAccess::attachment<PlanCache>(meshes.source);
+  const auto found = find_or_make(cache, meshes, call.source, call.target, call.type, settings);
+  RedistributorAccess::agree(found.redistributor, operation, call);
   if (found.is_new) keep(cache, found.redistributor);
   return found.redistributor;
 }

@@ -13,16 +13,14 @@
 
 namespace tessera::detail {
 
-void require_pair(const DeviceMesh& source, const DeviceMesh& target, const char* function) {
+void require_pair(const DeviceMesh& source, const DeviceMesh& target) {
   require(!source.is_null(), [&] {
-    return fmt::format(
-        "{}: expected a tensor on a mesh, also on ranks off it, which pass what the call that made "
-        "it returned there; got a null handle",
-        function);
+    return "expected a tensor on a mesh, also on ranks off it, which pass what the call that made "
+           "it returned there; got a null handle";
   });
   require<MeshMismatch>(source.communicator() == target.communicator(), [&] {
-    return fmt::format("{}: expected a mesh of the communicator of {}, got mesh {} of another one",
-                       function, to_string(source), to_string(target));
+    return fmt::format("expected a mesh of the communicator of {}, got mesh {} of another one",
+                       to_string(source), to_string(target));
   });
 }
 
@@ -30,13 +28,13 @@ std::string AcrossCall::operator()() const {
   return fmt::format(
       "{} of a {}-d tensor of {} from mesh {} to {}{}{}", function, tensor_dims, to_string(type),
       to_string(meshes.source), target,
-      options.wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "",
-      space_in_words(options.on_device));
+      settings.wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "",
+      space_in_words(settings.on_device));
 }
 
 std::uint64_t AcrossCall::hash() const {
   auto hash = hash_combine(hash_combine(source_hash, target_hash), tensor_dims);
-  return hash_combine(hash_combine(hash, type), hash_of(options));
+  return hash_combine(hash_combine(hash, type), hash_of(settings));
 }
 
 namespace {
@@ -46,32 +44,20 @@ bool all_know_source(const Meshes& meshes) {
   return std::ssize(calls_of(meshes)->ranks) == meshes.source.size();
 }
 
-/// Returns the call without its target.
-AcrossCall started_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
-                        ElementType type, const RedistributeOptions& options) {
-  AcrossCall call{function, meshes, options, type, source.shape().size()};
-  if (all_know_source(meshes)) call.source_hash = source.hash();
-  return call;
-}
-
 }  // namespace
 
-AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
-                       const Placements& target, ElementType type,
-                       const RedistributeOptions& options) {
-  auto call = started_call(function, meshes, source, type, options);
-  const auto resolved = target.resolved(source.tensor_dims(), function);
-  call.target_hash = resolved.hash();
-  call.target = fmt::format("mesh {} as {}", to_string(meshes.target), to_string(resolved));
-  return call;
-}
-
-AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
-                       const DTensorSpec& target, ElementType type,
-                       const RedistributeOptions& options) {
-  auto call = started_call(function, meshes, source, type, options);
-  call.target_hash = target.hash();
-  call.target = to_string(target);
+AcrossCall across_call(const Operation& operation, const Meshes& meshes, const DTensorSpec& source,
+                       const Target& target, ElementType type, const PlanSettings& settings) {
+  AcrossCall call{operation.name(), meshes, settings, type, source.shape().size()};
+  if (all_know_source(meshes)) call.source_hash = source.hash();
+  if (target.spec() != nullptr) {
+    call.target_hash = target.spec()->hash();
+    call.target = to_string(*target.spec());
+  } else {
+    const auto placements = resolved(target.placements(meshes.target.ndim()), source.tensor_dims());
+    call.target_hash = placements.hash();
+    call.target = fmt::format("mesh {} as {}", to_string(meshes.target), to_string(placements));
+  }
   return call;
 }
 
@@ -99,8 +85,7 @@ Numbers to_numbers(const DTensorSpec& spec) {
   return numbers;
 }
 
-DTensorSpec from_numbers(const Numbers& numbers, const MeshLayout& layout, int tensor_dims,
-                         const char* function) {
+DTensorSpec from_numbers(const Numbers& numbers, const MeshLayout& layout, int tensor_dims) {
   auto next = numbers.begin();
   Extents shape;
   for (int d = 0; d < tensor_dims; ++d) shape.push_back(*next++);
@@ -120,13 +105,13 @@ DTensorSpec from_numbers(const Numbers& numbers, const MeshLayout& layout, int t
     boundaries.emplace_back(next, next + size);
     next += size;
   }
-  return DTensorSpec(layout, Placements(std::move(placements), std::move(positions)), shape,
-                     std::move(boundaries), function);
+  return make_spec(layout, Placements(std::move(placements), std::move(positions)), shape,
+                   std::move(boundaries));
 }
 
 }  // namespace
 
-DTensorSpec source_spec(const Meshes& meshes, const DTensorSpec& mine, const char* function) {
+DTensorSpec source_spec(const Meshes& meshes, const DTensorSpec& mine) {
   if (all_know_source(meshes)) return mine;
   const auto& source = meshes.source;
   const auto& calls = *calls_of(meshes);
@@ -142,30 +127,22 @@ DTensorSpec source_spec(const Meshes& meshes, const DTensorSpec& mine, const cha
   from_root(std::as_writable_bytes(std::span(&size, 1)));
   numbers.resize(static_cast<std::size_t>(size));
   from_root(std::as_writable_bytes(std::span(numbers)));
-  auto spec = from_numbers(numbers, source.layout(), mine.tensor_dims(), function);
+  auto spec = from_numbers(numbers, source.layout(), mine.tensor_dims());
   require(!source.coordinate() || spec == mine, [&] {
-    return fmt::format("{}: expected the tensor that mesh rank 0 passes, {}, got {}", function,
-                       to_string(spec), to_string(mine));
+    return fmt::format("expected the tensor that mesh rank 0 passes, {}, got {}", to_string(spec),
+                       to_string(mine));
   });
   return spec;
 }
 
-DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const DTensorSpec& target,
-                    const char* function) {
-  require<MeshMismatch>(target.layout() == mesh.layout(), [&] {
-    return fmt::format("{}: expected a spec on mesh {}, got one on mesh {}", function,
-                       to_string(mesh), to_string(target.layout()));
+DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const Target& target) {
+  const auto& shape = target.spec() != nullptr ? target.spec()->shape() : source.shape();
+  auto result = target_spec(mesh.layout(), shape, target);
+  require(result.tensor_dims() == source.tensor_dims(), [&] {
+    return fmt::format("expected a target of shape {}, got {}", to_string(source.shape()),
+                       to_string(shape));
   });
-  require(target.tensor_dims() == source.tensor_dims(), [&] {
-    return fmt::format("{}: expected a target of shape {}, got {}", function,
-                       to_string(source.shape()), to_string(target.shape()));
-  });
-  return target;
-}
-
-DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const Placements& target,
-                    const char* function) {
-  return DTensorSpec(mesh.layout(), target, source.shape(), {}, function);
+  return result;
 }
 
 }  // namespace tessera::detail

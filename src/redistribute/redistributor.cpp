@@ -62,13 +62,13 @@ void require_piece(int mesh_rank, const DTensorSpec& spec, const Extents& expect
 
 void require_mesh(const DeviceMesh& mesh, const DTensorSpec& spec, const char* which) {
   require<MeshMismatch>(mesh.layout() == spec.layout(), [&] {
-    return fmt::format("bind: expected the plan's mesh {}, got mesh {} as its {}",
+    return fmt::format("expected the plan's mesh {}, got mesh {} as its {}",
                        to_string(spec.layout()), to_string(mesh), which);
   });
 }
 
 /// Returns the extents of this rank's local piece; empty off the mesh.
-Extents shape_on(const DeviceMesh& mesh, const DTensorSpec& spec) {
+Extents own_shape(const DeviceMesh& mesh, const DTensorSpec& spec) {
   return mesh.coordinate() ? spec.local_shape(mesh.rank()) : Extents();
 }
 
@@ -84,7 +84,7 @@ void run_plans(const Execution& execution, std::span<const detail::BoundPlan> pl
   const detail::NamedRegion region(operation);
   detail::Run(execution, plans, group, scratch, operation).wait();
   if (detail::uses_device(plans))
-    finish(execution, operation);
+    detail::finish(execution, operation);
   else
     detail::finish_host(execution);
 }
@@ -102,33 +102,33 @@ bool are_of_same_kinds(const std::vector<Step>& a, const std::vector<Step>& b) {
 
 }  // namespace
 
-Redistributor::Redistributor(RedistributePlan plan, const detail::Meshes& meshes,
-                             std::shared_ptr<detail::Scratch> scratch) {
+Redistributor detail::RedistributorAccess::make(RedistributePlan plan, const Meshes& meshes,
+                                                std::shared_ptr<Scratch> scratch) {
   const auto& source = meshes.source;
   const auto& target = meshes.target;
   require_mesh(source, plan.source(), "source");
   require_mesh(target, plan.target(), "target");
   require<MeshMismatch>(source.communicator() == target.communicator(), [&] {
-    return fmt::format("bind: expected meshes of one communicator, got mesh {} and mesh {}",
+    return fmt::format("expected meshes of one communicator, got mesh {} and mesh {}",
                        to_string(source), to_string(target));
   });
   const auto& communicator = source.communicator();
   const auto& ranks = plan.ranks();
   const auto own = std::ranges::find(ranks, communicator.rank());
   const int position = own == ranks.end() ? -1 : static_cast<int>(own - ranks.begin());
-  auto* const calls = detail::calls_of(meshes);
+  auto* const calls = calls_of(meshes);
   const Group group{communicator, ranks, position};
   std::vector<Step> steps;
   if (position >= 0) steps = plan.steps(position);
-  const auto source_shape = shape_on(source, plan.source());
-  const auto target_shape = shape_on(target, plan.target());
-  state_ = std::make_shared<State>(
+  const auto source_shape = own_shape(source, plan.source());
+  const auto target_shape = own_shape(target, plan.target());
+  auto state = std::make_shared<State>(
       State{std::move(plan), group, std::move(steps), std::move(scratch), calls, source_shape,
             target_shape, source.coordinate().has_value(), target.coordinate().has_value()});
-  state_->keeps_phases = blocks(state_->steps) <= detail::most_kept_blocks;
-  state_->may_be_short =
-      position >= 0 && state_->keeps_phases &&
-      detail::ShortExchange::may_serve(state_->plan, state_->steps, state_->group);
+  state->keeps_phases = blocks(state->steps) <= most_kept_blocks;
+  state->may_be_short = position >= 0 && state->keeps_phases &&
+                        ShortExchange::may_serve(state->plan, state->steps, state->group);
+  return Redistributor(std::move(state));
 }
 
 Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
@@ -136,7 +136,10 @@ Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
 }
 
 Redistributor RedistributePlan::bind(const DeviceMesh& source, const DeviceMesh& target) const {
-  return Redistributor(*this, {source, target}, std::make_shared<detail::Scratch>());
+  return detail::named("bind", [&] {
+    return detail::RedistributorAccess::make(*this, {source, target},
+                                             std::make_shared<detail::Scratch>());
+  });
 }
 
 const RedistributePlan& Redistributor::plan() const {
@@ -169,9 +172,12 @@ std::string Redistributor::explain() const {
                             far.size());
 }
 
-void Redistributor::execute(const Execution& execution, const ArrayRef& source,
-                            const ArrayRef& destination, const char* operation) const {
-  const auto& state = *state_;
+namespace detail {
+
+void RedistributorAccess::execute(const Redistributor& redistributor, const Execution& execution,
+                                  const ArrayRef& source, const ArrayRef& destination,
+                                  const char* operation) {
+  const auto& state = *redistributor.state_;
   if (state.group.position < 0) return;
   state.group.communicator.handle();
   collectively(state.calls, "Redistributor::execute", [&](Operation& call) {
@@ -182,50 +188,58 @@ void Redistributor::execute(const Execution& execution, const ArrayRef& source,
     if (state.is_on_target)
       require_piece(rank, plan.target(), state.target_shape, plan.element_type(), destination,
                     "destination");
-    const detail::RedistributeCall text{
-        "Redistributor::execute",    plan.source(),           plan.target(), plan.element_type(),
-        WireOrder::last_dim_fastest, plan.options().on_device};
-    agree(call, text);
-    run(execution, source, destination, operation);
+    const RedistributeCall text{"Redistributor::execute",
+                                plan.source(),
+                                plan.target(),
+                                plan.element_type(),
+                                WireOrder::last_dim_fastest,
+                                PlanAccess::settings(plan).on_device};
+    agree(redistributor, call, text);
+    run(redistributor, execution, source, destination, operation);
   });
 }
 
-void Redistributor::run(const Execution& execution, const ArrayRef& source,
-                        const ArrayRef& destination, const char* operation) const {
-  const auto here = bound(source, destination);
+void RedistributorAccess::run(const Redistributor& redistributor, const Execution& execution,
+                              const ArrayRef& source, const ArrayRef& destination,
+                              const char* operation) {
+  const auto& state = *redistributor.state_;
+  const auto here = bound(redistributor, source, destination);
   log(LogLevel::debug, "redistribute",
-      [&] { return std::string(operation) + ": " + to_string(state_->plan); });
-  detail::keeping(
-      state_->group.communicator,
+      [&] { return std::string(operation) + ": " + to_string(state.plan); });
+  keeping(
+      state.group.communicator,
       [&] {
-        if (!run_short(execution, here, operation))
-          run_plans(execution, {&here, 1}, state_->group, *state_->scratch, operation);
+        if (!run_short(redistributor, execution, here, operation))
+          run_plans(execution, {&here, 1}, state.group, *state.scratch, operation);
       },
-      [&] { return taken_from(*state_->scratch); });
+      [&] { return taken_from(*state.scratch); });
 }
 
 /// Runs the plan as a ShortExchange. Returns false, without doing anything, if that does not
 /// suffice.
-bool Redistributor::run_short(const Execution& execution, const detail::BoundPlan& here,
-                              const char* operation) const {
-  auto& state = *state_;
+bool RedistributorAccess::run_short(const Redistributor& redistributor, const Execution& execution,
+                                    const BoundPlan& here, const char* operation) {
+  auto& state = *redistributor.state_;
   if (!state.may_be_short || ProgressMeter::is_wanted()) return false;
   auto& kept = state.short_exchange;
   if (!kept || !kept->is_for(here)) kept.emplace(here, state.group);
   return kept->run(execution, here, *state.scratch, operation);
 }
 
-detail::BoundPlan Redistributor::bound(const ArrayRef& source, const ArrayRef& destination) const {
-  return {state_->plan, state_->steps, state_->is_on_source ? source : nothing_like(source),
-          state_->is_on_target ? destination : nothing_like(destination),
-          state_->keeps_phases ? &state_->phases : nullptr};
+BoundPlan RedistributorAccess::bound(const Redistributor& redistributor, const ArrayRef& source,
+                                     const ArrayRef& destination) {
+  auto& state = *redistributor.state_;
+  return {state.plan, state.steps, state.is_on_source ? source : nothing_like(source),
+          state.is_on_target ? destination : nothing_like(destination),
+          state.keeps_phases ? &state.phases : nullptr};
 }
 
 /// Returns true if only the first phase reads the source, and later phases alone replace it by what
 /// was reduced; or if all data stays.
-bool Redistributor::can_run_in_place() const {
-  const auto& steps = state_->steps;
-  if (state_->group.position < 0 || state_->plan.partial_target()) return false;
+bool RedistributorAccess::can_run_in_place(const Redistributor& redistributor) {
+  const auto& state = *redistributor.state_;
+  const auto& steps = state.steps;
+  if (state.group.position < 0 || state.plan.partial_target()) return false;
   const auto& first = steps.front().phases.front();
   if (first.source != steps.back().phases.back().destination) return false;
   const auto phases = steps.size() + steps.front().phases.size() - 1;
@@ -234,26 +248,27 @@ bool Redistributor::can_run_in_place() const {
   return steps.front().kind == StepKind::reduce ? phases > 1 : all_stays;
 }
 
-detail::Scratch& Redistributor::scratch() const {
-  return *state_->scratch;
+Scratch& RedistributorAccess::scratch(const Redistributor& redistributor) {
+  return *redistributor.state_->scratch;
 }
 
-const Group& Redistributor::group() const {
-  return state_->group;
+const Group& RedistributorAccess::group(const Redistributor& redistributor) {
+  return redistributor.state_->group;
 }
 
-void Redistributor::agree(Operation& call, const CallText& text) const {
-  call.agree(state_->plan.hash(), text, state_->agreed);
+void RedistributorAccess::agree(const Redistributor& redistributor, Operation& call,
+                                const CallText& text) {
+  auto& state = *redistributor.state_;
+  call.agree(PlanAccess::hash(state.plan), text, state.agreed);
 }
-
-namespace detail {
 
 void run_together(const Execution& execution, std::span<const Redistributor> redistributors,
                   std::span<const Pieces> pieces, const char* operation) {
   std::vector<BoundPlan> left;
   for (std::size_t i = 0; i < pieces.size(); ++i)
-    left.push_back(redistributors[i].bound(pieces[i].source, pieces[i].destination));
-  Scratch& scratch = redistributors.front().scratch();
+    left.push_back(
+        RedistributorAccess::bound(redistributors[i], pieces[i].source, pieces[i].destination));
+  Scratch& scratch = RedistributorAccess::scratch(redistributors.front());
   while (!left.empty()) {
     const auto& first = left.front().steps;
     std::vector<BoundPlan> alike;
@@ -262,7 +277,7 @@ void run_together(const Execution& execution, std::span<const Redistributor> red
       const bool joins = alike.empty() || are_of_same_kinds(plan.steps, first);
       (joins ? alike : others).push_back(plan);
     }
-    const auto& group = redistributors.front().group();
+    const auto& group = RedistributorAccess::group(redistributors.front());
     keeping(
         group.communicator, [&] { run_plans(execution, alike, group, scratch, operation); },
         [&] { return taken_from(scratch); });

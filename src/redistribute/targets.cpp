@@ -15,8 +15,8 @@ Placements reduced_placements(const Placements& placements) {
   return Placements(std::move(result), placements.split_positions());
 }
 
-Placements all_replicate(const DeviceMesh& mesh) {
-  return std::vector<Placement>(static_cast<std::size_t>(mesh.ndim()), Replicate());
+DTensorSpec replicated(const MeshLayout& layout, const Extents& shape) {
+  return DTensorSpec(layout, Target(all_replicate).placements(layout.ndim()), shape);
 }
 
 DTensorSpec whole_on(const MeshLayout& layout, const Extents& shape, int owner) {
@@ -28,9 +28,9 @@ DTensorSpec whole_on(const MeshLayout& layout, const Extents& shape, int owner) 
   return DTensorSpec(layout, placements, shape, std::move(boundaries));
 }
 
-void require_mesh_rank(const DeviceMesh& mesh, int mesh_rank, const char* function) {
+void require_mesh_rank(const DeviceMesh& mesh, int mesh_rank) {
   require(0 <= mesh_rank && mesh_rank < mesh.size(), [&] {
-    return fmt::format("{}: expected a rank of mesh {}, 0 to {}, got {}", function, to_string(mesh),
+    return fmt::format("expected a rank of mesh {}, 0 to {}, got {}", to_string(mesh),
                        mesh.size() - 1, mesh_rank);
   });
 }

@@ -23,11 +23,10 @@ struct DTensorSpec::Data {
 
 namespace {
 
-void require_one_per_mesh_dim(const MeshLayout& layout, const Placements& placements,
-                              const char* function) {
+void require_one_per_mesh_dim(const MeshLayout& layout, const Placements& placements) {
   require(std::ssize(placements) == layout.ndim(), [&] {
-    return fmt::format("{}: expected {} placements for mesh {}, got {} ({})", function,
-                       layout.ndim(), to_string(layout), placements.size(), to_string(placements));
+    return fmt::format("expected {} placements for mesh {}, got {} ({})", layout.ndim(),
+                       to_string(layout), placements.size(), to_string(placements));
   });
 }
 
@@ -44,27 +43,27 @@ std::vector<DimSplit> chunked_splits(const MeshLayout& layout, const Placements&
 }
 
 void require_cut(const std::vector<std::int64_t>& boundaries, const DimSplit& split,
-                 std::size_t dim, const char* function) {
+                 std::size_t dim) {
   const bool is_cut = std::ssize(boundaries) == split.parts() + 1 && boundaries.front() == 0 &&
                       boundaries.back() == split.extent && std::ranges::is_sorted(boundaries);
   require(is_cut, [&] {
     return fmt::format(
-        "{}: expected boundaries of tensor dim {} as {} ascending positions from 0 to {}, got [{}]",
-        function, dim, split.parts() + 1, split.extent, fmt::join(boundaries, ", "));
+        "expected boundaries of tensor dim {} as {} ascending positions from 0 to {}, got [{}]",
+        dim, split.parts() + 1, split.extent, fmt::join(boundaries, ", "));
   });
 }
 
 /// Returns `boundaries` without the lists that equal the chunk rule. Copies the other lists to
 /// `splits`.
-Boundaries canonical(Boundaries boundaries, std::vector<DimSplit>& splits, const char* function) {
+Boundaries canonical(Boundaries boundaries, std::vector<DimSplit>& splits) {
   require(boundaries.empty() || boundaries.size() == splits.size(), [&] {
-    return fmt::format("{}: expected boundaries for {} tensor dims, got {} lists", function,
-                       splits.size(), boundaries.size());
+    return fmt::format("expected boundaries for {} tensor dims, got {} lists", splits.size(),
+                       boundaries.size());
   });
   boundaries.resize(splits.size());
   for (std::size_t d = 0; d < splits.size(); ++d) {
     if (boundaries[d].empty()) continue;
-    require_cut(boundaries[d], splits[d], d, function);
+    require_cut(boundaries[d], splits[d], d);
     if (boundaries[d] == splits[d].explicit_boundaries())
       boundaries[d].clear();
     else
@@ -84,17 +83,24 @@ std::uint64_t hash_of(const MeshLayout& layout, const Placements& placements, co
 
 DTensorSpec::DTensorSpec() : DTensorSpec(MeshLayout(), Placements(), Extents()) {}
 
-DTensorSpec::DTensorSpec(MeshLayout layout, const Placements& placements, const Extents& shape,
-                         Boundaries boundaries, const char* function) {
-  require_one_per_mesh_dim(layout, placements, function);
-  checked_product(shape, function);
-  auto resolved = placements.resolved(static_cast<int>(shape.size()), function);
+DTensorSpec detail::make_spec(MeshLayout layout, const Placements& placements, const Extents& shape,
+                              Boundaries boundaries) {
+  require_one_per_mesh_dim(layout, placements);
+  checked_product(shape);
+  auto resolved = detail::resolved(placements, static_cast<int>(shape.size()));
   auto splits = chunked_splits(layout, resolved, shape);
-  boundaries = canonical(std::move(boundaries), splits, function);
+  boundaries = canonical(std::move(boundaries), splits);
   const auto hash = hash_of(layout, resolved, shape, boundaries);
-  data_ = std::make_shared<Data>(Data{std::move(layout), std::move(resolved), shape,
-                                      std::move(boundaries), std::move(splits), hash});
+  return DTensorSpec(std::make_shared<const DTensorSpec::Data>(
+      DTensorSpec::Data{std::move(layout), std::move(resolved), shape, std::move(boundaries),
+                        std::move(splits), hash}));
 }
+
+DTensorSpec::DTensorSpec(MeshLayout layout, const Placements& placements, const Extents& shape,
+                         Boundaries boundaries)
+    : DTensorSpec(detail::named("DTensorSpec", [&] {
+        return detail::make_spec(std::move(layout), placements, shape, std::move(boundaries));
+      })) {}
 
 const MeshLayout& DTensorSpec::layout() const {
   return data_->layout;
@@ -189,14 +195,17 @@ std::string to_string(const DTensorSpec& spec) {
   return text;
 }
 
-DTensorSpec with_placements(const DTensorSpec& spec, const Placements& placements,
-                            const char* function) {
-  require_one_per_mesh_dim(spec.layout(), placements, function);
-  const auto resolved = placements.resolved(spec.tensor_dims(), function);
+DTensorSpec detail::spec_with(const DTensorSpec& spec, const Placements& placements) {
+  require_one_per_mesh_dim(spec.layout(), placements);
+  const auto resolved = detail::resolved(placements, spec.tensor_dims());
   auto boundaries = spec.boundaries();
   for (std::size_t d = 0; d < boundaries.size(); ++d)
     if (resolved.split_order(static_cast<int>(d)) != spec.split(d).mesh_dims) boundaries[d].clear();
-  return DTensorSpec(spec.layout(), resolved, spec.shape(), std::move(boundaries), function);
+  return make_spec(spec.layout(), resolved, spec.shape(), std::move(boundaries));
+}
+
+DTensorSpec with_placements(const DTensorSpec& spec, const Placements& placements) {
+  return detail::named("with_placements", [&] { return detail::spec_with(spec, placements); });
 }
 
 std::ostream& operator<<(std::ostream& out, const DTensorSpec& value) {

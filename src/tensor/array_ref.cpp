@@ -38,23 +38,4 @@ ArrayRef row_major(std::byte* data, ElementType type, const Extents& shape, Memo
   return {data, type, shape, row_major_strides(shape), space};
 }
 
-void Execution::fence(const char* reason) const {
-  if (!is_given_) return Kokkos::fence(reason);
-  instance<MemorySpace::device>().fence(reason);
-  if constexpr (detail::has_device)
-    if (host_) host_->fence(reason);
-}
-
-std::string detail::label_of(std::string_view function) {
-  constexpr std::string_view prefix = "tessera::";
-  return (function.starts_with(prefix) ? "" : std::string(prefix)) + std::string(function);
-}
-
-void finish(const Execution& execution, const char* function) {
-  if (!execution.is_given())
-    Kokkos::fence(detail::label_of(function));
-  else if (!execution.has_device_instance())
-    execution.instance<MemorySpace::device>().fence(detail::label_of(function));
-}
-
 }  // namespace tessera

@@ -19,12 +19,14 @@ DeviceMeshScope::~DeviceMeshScope() {
   scopes.pop_back();
 }
 
-const DeviceMesh& default_device_mesh(const char* function) {
-  require(!scopes.empty(), [&] {
-    return std::string(function) +
-           ": expected a mesh, or a DeviceMeshScope around the call, got neither";
-  });
+const DeviceMesh& detail::mesh_of_scope() {
+  require(!scopes.empty(), "expected a mesh, or a DeviceMeshScope around the call, got neither");
   return scopes.back();
+}
+
+const DeviceMesh& default_device_mesh() {
+  return detail::named("default_device_mesh",
+                       []() -> const DeviceMesh& { return detail::mesh_of_scope(); });
 }
 
 }  // namespace tessera

@@ -4,14 +4,14 @@
 
 namespace tessera::detail {
 
-DTensorSpec factory_spec(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
-                         const Extents& static_extents, ElementType type, const char* function) {
-  DTensorSpec spec(mesh.layout(), placements, shape, {}, function);
-  require(!placements.has_partial(), [&] {
-    return std::string(function) + ": expected Shard and Replicate placements, got " +
-           to_string(placements);
+DTensorSpec factory_spec(const DeviceMesh& mesh, const Target& target, const Extents& shape,
+                         const Extents& static_extents, ElementType type) {
+  auto spec = target_spec(mesh.layout(), shape, target);
+  require(!spec.placements().has_partial(), [&] {
+    return "expected Shard and Replicate placements, got " +
+           to_string(target.placements(mesh.ndim()));
   });
-  require_representable(spec, static_extents, type, function);
+  require_representable(spec, static_extents, type);
   return spec;
 }
 

@@ -34,8 +34,7 @@ std::size_t part_of(const MeshLayout& layout, const std::vector<int>& mesh_dims,
 /// Returns the sizes of the parts of one tensor dim, in split order. A part whose ranks have no
 /// elements has size 0, unless no rank has any: then it has the least extent of its ranks.
 std::vector<std::int64_t> part_sizes(const MeshLayout& layout, const std::vector<int>& mesh_dims,
-                                     const std::vector<Extents>& local_shapes, std::size_t dim,
-                                     const char* function) {
+                                     const std::vector<Extents>& local_shapes, std::size_t dim) {
   std::size_t parts = 1;
   for (const int d : mesh_dims)
     parts *= static_cast<std::size_t>(layout.shape()[static_cast<std::size_t>(d)]);
@@ -52,8 +51,8 @@ std::vector<std::int64_t> part_sizes(const MeshLayout& layout, const std::vector
     if (product(shape) == 0) continue;
     require(first[part] < 0 || sizes[part] == shape[dim], [&] {
       return fmt::format(
-          "{}: expected the same extent of tensor dim {} on mesh ranks {} and {}, got {} and {}",
-          function, dim, first[part], rank, sizes[part], shape[dim]);
+          "expected the same extent of tensor dim {} on mesh ranks {} and {}, got {} and {}", dim,
+          first[part], rank, sizes[part], shape[dim]);
     });
     sizes[part] = shape[dim];
     if (first[part] < 0) first[part] = rank;
@@ -63,15 +62,14 @@ std::vector<std::int64_t> part_sizes(const MeshLayout& layout, const std::vector
 }
 
 /// Throws unless the ranks that have no elements are those that have none by `spec`.
-void require_no_holes(const DTensorSpec& spec, const std::vector<Extents>& local_shapes,
-                      const char* function) {
+void require_no_holes(const DTensorSpec& spec, const std::vector<Extents>& local_shapes) {
   for (int rank = 0; rank < spec.layout().size(); ++rank) {
     const auto& shape = local_shapes[static_cast<std::size_t>(rank)];
     const auto expected = spec.local_shape(rank);
     require((product(shape) == 0) == (product(expected) == 0), [&] {
       return fmt::format(
-          "{}: expected a local View of shape {} on mesh rank {}, the piece of {}, got {}",
-          function, to_string(expected), rank, to_string(spec), to_string(shape));
+          "expected a local View of shape {} on mesh rank {}, the piece of {}, got {}",
+          to_string(expected), rank, to_string(spec), to_string(shape));
     });
   }
 }
@@ -100,7 +98,7 @@ void require_pieces(const DeviceMesh& mesh, const DTensorSpec* spec,
     const auto& other = all[static_cast<std::size_t>(rank)];
     require(other.type == all[0].type && other.tensor_dims == all[0].tensor_dims, [&] {
       return fmt::format(
-          "from_local: expected one element type and number of dims, got {}-d {} on mesh rank 0 "
+          "expected one element type and number of dims, got {}-d {} on mesh rank 0 "
           "and {}-d {} on mesh rank {}",
           all[0].tensor_dims, to_string(all[0].type), other.tensor_dims, to_string(other.type),
           rank);
@@ -111,7 +109,7 @@ void require_pieces(const DeviceMesh& mesh, const DTensorSpec* spec,
         shape_of(other) == expected || (product(shape_of(other)) == 0 && product(expected) == 0),
         [&] {
           return fmt::format(
-              "from_local: expected a local View of shape {} on mesh rank {}, the piece of {}, got "
+              "expected a local View of shape {} on mesh rank {}, the piece of {}, got "
               "{}",
               to_string(expected), rank, to_string(*spec), to_string(shape_of(other)));
         });
@@ -121,49 +119,45 @@ void require_pieces(const DeviceMesh& mesh, const DTensorSpec* spec,
 }  // namespace
 
 std::string FromLocalCall::operator()() const {
-  return fmt::format("from_local of {}-d {} as {}{}{}", tensor_dims, to_string(type),
-                     to_string(placements),
-                     options.shape.empty() ? "" : " of shape " + to_string(options.shape),
-                     options.run_check ? ", with run_check" : "");
+  return fmt::format("from_local of {}-d {} as {}{}", tensor_dims, to_string(type),
+                     to_string(target, mesh_dims), options.run_check ? ", with run_check" : "");
 }
 
 std::uint64_t FromLocalCall::hash() const {
-  auto hash = hash_range(placements.hash(), options.shape);
-  hash = hash_combine(hash, options.run_check ? 1 : 0);
+  const auto hash = hash_combine(hash_of(target, mesh_dims), options.run_check ? 1 : 0);
   if (options.run_check) return hash;
   return hash_combine(hash_combine(hash, tensor_dims), type);
 }
 
 DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,
-                       const std::vector<Extents>& local_shapes, const char* function) {
+                       const std::vector<Extents>& local_shapes) {
   const auto tensor_dims = local_shapes.front().size();
-  const DTensorSpec grid(layout, placements, Extents::filled(tensor_dims, 0), {}, function);
+  const auto grid = make_spec(layout, placements, Extents::filled(tensor_dims, 0));
   Extents shape;
   Boundaries boundaries(tensor_dims);
   for (std::size_t d = 0; d < tensor_dims; ++d) {
     const auto& mesh_dims = grid.split(d).mesh_dims;
     std::int64_t position = 0;
     if (!mesh_dims.empty()) boundaries[d].push_back(0);
-    for (const auto size : part_sizes(layout, mesh_dims, local_shapes, d, function)) {
+    for (const auto size : part_sizes(layout, mesh_dims, local_shapes, d)) {
       position += size;
       if (!mesh_dims.empty()) boundaries[d].push_back(position);
     }
     shape.push_back(position);
   }
-  DTensorSpec spec(layout, placements, shape, std::move(boundaries), function);
-  require_no_holes(spec, local_shapes, function);
+  auto spec = make_spec(layout, placements, shape, std::move(boundaries));
+  require_no_holes(spec, local_shapes);
   return spec;
 }
 
 DTensorSpec infer_spec(const DeviceMesh& mesh, const Placements& placements,
-                       const Extents& local_shape, const char* function) {
-  return infer_specs(mesh, {placements}, {local_shape}, function).front();
+                       const Extents& local_shape) {
+  return infer_specs(mesh, {placements}, {local_shape}).front();
 }
 
 std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
                                      const std::vector<Placements>& placements,
-                                     const std::vector<Extents>& local_shapes,
-                                     const char* function) {
+                                     const std::vector<Extents>& local_shapes) {
   std::vector<PieceInfo> mine;
   for (const auto& shape : local_shapes) mine.push_back(piece_info({}, shape));
   const auto bytes =
@@ -176,19 +170,18 @@ std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
       std::vector<Extents> shapes;
       for (std::size_t k = i; k < all.size(); k += placements.size())
         shapes.push_back(shape_of(all[k]));
-      result.push_back(infer_spec(mesh.layout(), placements[i], shapes, function));
+      result.push_back(infer_spec(mesh.layout(), placements[i], shapes));
     }
     return result;
   });
 }
 
 void require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
-                         const Extents& local_shape, const char* function) {
+                         const Extents& local_shape) {
   const auto expected = local_piece(mesh, spec).shape;
   require(local_shape == expected || (product(local_shape) == 0 && product(expected) == 0), [&] {
-    return fmt::format(
-        "{}: expected a local View of shape {} on mesh rank {}, the piece of {}, got {}", function,
-        to_string(expected), mesh.rank(), to_string(spec), to_string(local_shape));
+    return fmt::format("expected a local View of shape {} on mesh rank {}, the piece of {}, got {}",
+                       to_string(expected), mesh.rank(), to_string(spec), to_string(local_shape));
   });
 }
 
@@ -228,7 +221,7 @@ void check_replicas(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType
     const auto differing = std::ranges::find(same, 0);
     require(differing == same.end(), [&] {
       return fmt::format(
-          "from_local: expected replicas equal to coordinate 0's, got other values on mesh rank {}",
+          "expected replicas equal to coordinate 0's, got other values on mesh rank {}",
           differing - same.begin());
     });
   });

@@ -164,17 +164,15 @@ bool can_draw(ElementKind kind) {
 
 }  // namespace
 
-void require_random(Distribution distribution, ElementType type) {
-  require(can_draw(type.kind), [&] {
-    const std::string function = distribution == Distribution::uniform ? "rand" : "randn";
-    return function + ": expected a floating or complex element type, got " + to_string(type);
-  });
+void require_random(ElementType type) {
+  require(can_draw(type.kind),
+          [&] { return "expected a floating or complex element type, got " + to_string(type); });
 }
 
 void fill_random(const Execution& execution, Distribution distribution, Random random,
                  const ArrayRef& destination, const Extents& global_shape,
                  const Extents& global_offset) {
-  require_random(distribution, destination.type);
+  require_random(destination.type);
   Piece piece{destination, row_major_strides(global_shape), 0};
   for (std::size_t d = 0; d < global_shape.size(); ++d)
     piece.first_index += global_offset[d] * piece.index_strides[d];

@@ -130,19 +130,19 @@ std::vector<Case> redistribute_cases() {
       {"plan_run_with_a_source_of_another_shape", invalid_argument,
        "expected a source View of shape",
        [](const Given& s) {
-         const auto to = with_placements(s.tensor.spec(), {Replicate()}, "test");
+         const auto to = with_placements(s.tensor.spec(), {Replicate()});
          const auto plan = make_plan(s.tensor.spec(), to, element_type<double>());
          plan.bind(s.mesh).execute(Matrix("source", 1, 1), Matrix("destination", 16, 24));
        }},
       {"plan_run_with_a_destination_of_another_shape", invalid_argument, "expected a destination",
        [](const Given& s) {
-         const auto to = with_placements(s.tensor.spec(), {Replicate()}, "test");
+         const auto to = with_placements(s.tensor.spec(), {Replicate()});
          const auto plan = make_plan(s.tensor.spec(), to, element_type<double>());
          plan.bind(s.mesh).execute(s.tensor.to_local(), Matrix("destination", 1, 24));
        }},
       {"plan_run_with_another_element_type", invalid_argument, "expected a source of float64",
        [](const Given& s) {
-         const auto to = with_placements(s.tensor.spec(), {Replicate()}, "test");
+         const auto to = with_placements(s.tensor.spec(), {Replicate()});
          const auto plan = make_plan(s.tensor.spec(), to, element_type<double>());
          plan.bind(s.mesh).execute(Floats("source", s.tensor.to_local().extent(0), 24),
                                    Floats("destination", 16, 24));

@@ -67,7 +67,7 @@ std::vector<Case> tensor_cases() {
        here},
       {"negative_extent_for_from_local", invalid_argument, "from_local: expected extents >= 0",
        [](const Given& s) {
-         from_local(s.tensor.to_local(), s.mesh, {Shard(0)}, {.shape = {-16, 24}});
+         from_local(s.tensor.to_local(), s.mesh, {Shard(0)}, {-16, 24});
        },
        here},
       {"product_of_more_than_64_bits", invalid_argument,
@@ -90,10 +90,7 @@ std::vector<Case> tensor_cases() {
        here},
       {"view_that_is_not_the_piece", invalid_argument,
        "from_local: expected a local View of shape (",
-       [](const Given& s) {
-         from_local(Matrix("wrong", 9, 9), s.mesh, {Shard(0)}, {.shape = shape});
-       },
-       here},
+       [](const Given& s) { from_local(Matrix("wrong", 9, 9), s.mesh, {Shard(0)}, shape); }, here},
       {"boundaries_that_are_no_cut", invalid_argument,
        "ascending positions from 0 to 16, got [0, 17",
        [](const Given& s) {

@@ -65,11 +65,11 @@ TEST(Simulate, random_transitions_of_the_planner_are_right) {
 
   for (int number = 0; number < 6000 && !HasFailure(); ++number) {
     const auto random = random_case(generator, 16);
-    const auto options = random_options(generator, random.source.layout());
+    const auto settings = random_settings(generator, random.source.layout());
     SCOPED_TRACE("case " + std::to_string(number) + ": " + to_string(random.source) + " -> " +
                  to_string(random.target) + ", " + to_string(random.type));
 
-    const auto plan = make_plan(random.source, random.target, random.type, options);
+    const auto plan = detail::plan_on_one_mesh(random.source, random.target, random.type, settings);
     const auto simulation = simulate(plan);
 
     EXPECT_EQ(simulation.mistake, "");

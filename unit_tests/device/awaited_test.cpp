@@ -44,7 +44,7 @@ class Filled {
   /// The rows as one tensor with these placements.
   DTensor<Matrix> as(const Placement& placement) const {
     const auto rows = placement.is_shard() ? world_size() : 1;
-    return from_local(view(), mesh(), {placement}, {.shape = {rows, columns}});
+    return from_local(view(), mesh(), {placement}, Extents{rows, columns});
   }
 
   /// Calls call(), which compares what it has read and returns what is wrong: first after a fast
@@ -117,10 +117,8 @@ void expect_calls_right(const Filled& filled, const Instance&... exec) {
     return mesh.rank() == 0 ? wrong_columns(gathered, ranks, column) : "";
   });
   filled.expect_right("Redistributor", [&] {
-    static const auto target = with_placements(tensor.spec(), whole, "Awaited");
-    static const auto redistributor =
-        make_plan(tensor.spec(), target, element_type<double>(), detail::plain_options<Matrix>())
-            .bind(mesh);
+    static const auto target = with_placements(tensor.spec(), whole);
+    static const auto redistributor = make_plan<Matrix>(tensor.spec(), target).bind(mesh);
     const auto result = empty<Matrix>(mesh, whole, tensor.shape());
     redistributor.execute(exec..., tensor.to_local(), result.to_local());
     return wrong_piece(then(result), column);
@@ -136,8 +134,7 @@ void expect_calls_right(const Filled& filled, const Instance&... exec) {
   });
   filled.expect_right("clone", [&] { return wrong_piece(then(clone(exec..., tensor)), column); });
   filled.expect_right("from_local, checked", [&] {
-    const FromLocal options{.shape = {1, Filled::columns}, .run_check = true};
-    return wrong_piece(then(from_local(exec..., filled.view(), mesh, whole, options)), column);
+    return wrong_piece(then(from_local(filled.view(), mesh, whole, {.run_check = true})), column);
   });
   for (const bool each_rank : {false, true})
     filled.expect_right("distribute_tensor", [&] {

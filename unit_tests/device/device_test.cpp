@@ -47,7 +47,7 @@ DTensor<V> numbers(const DeviceMesh& mesh, const Placement& placement, const Ext
   if (!placement.is_partial()) return rand<V>(mesh, {placement}, shape);
   const Random random{.seed = static_cast<std::uint64_t>(mesh.rank() + 1)};
   const auto term = rand<V>(mesh, {Replicate()}, shape, random);
-  return from_local(term.to_local(), mesh, {placement}, {.shape = shape});
+  return from_local(term.to_local(), mesh, {placement}, shape);
 }
 
 template <class V>

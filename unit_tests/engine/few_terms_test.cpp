@@ -15,7 +15,7 @@ namespace {
 
 /// This rank's result of each of two executions, by a plan with these options.
 std::vector<Matrix> reduced(const DeviceMesh& mesh, const Placement& op, const Placement& to,
-                            const RedistributeOptions& options) {
+                            const PlanOptions& options) {
   const Extents shape{13, 5};
   const DTensorSpec source(mesh.layout(), {op}, shape);
   const DTensorSpec target(mesh.layout(), {to}, shape);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// R23: more than 2^31 elements of one byte, from rows to columns and to every rank.
+// More than 2^31 elements of one byte, from rows to columns and to every rank.
 #include <cstdio>
 
 #include <tessera/tessera.hpp>

@@ -131,7 +131,7 @@ TEST(Reuse, executions_may_reduce_little_on_one_rank_and_much_on_another) {
   // Terms of just less than 1 MiB: from 4 ranks on, the first rank alone has less than 4 MiB.
   const Extents shape{200 * (n - 1) + 2, 200 * (n - 1) + 50};
   const auto ones = full<Matrix>(mesh, {Replicate()}, shape, 1.0).to_local();
-  const auto terms = from_local(ones, mesh, {Partial()}, {.shape = shape});
+  const auto terms = from_local(ones, mesh, {Partial()}, shape);
   for (const std::size_t dim : {0, 1}) {
     const DTensorSpec uneven(mesh.layout(), {Shard(static_cast<int>(dim))}, shape,
                              first_part_of_two(dim, shape[dim], n));
@@ -151,7 +151,8 @@ TEST(Reuse, what_moves_little_in_messages_or_not_at_all_takes_the_short_way) {
     const DTensorSpec target(mesh.layout(), {to}, shape);
     const auto redistributor = make_plan(source, target, element_type<double>()).bind(mesh);
     const auto steps = redistributor.plan().steps(mesh.rank());
-    return detail::ShortExchange::may_serve(redistributor.plan(), steps, redistributor.group());
+    return detail::ShortExchange::may_serve(redistributor.plan(), steps,
+                                            detail::RedistributorAccess::group(redistributor));
   };
   const auto group = mesh.group();
   const DTensorSpec any(mesh.layout(), {Shard(0)}, {60, 50});
@@ -188,8 +189,10 @@ void expect_sums(const DeviceMesh& mesh, const Extents& shape, WireOrder order) 
   for (const Placement to : {Placement(Shard(0)), Placement(Shard(1)), Placement(Replicate())}) {
     const DTensorSpec source(mesh.layout(), {Partial()}, shape);
     const DTensorSpec target(mesh.layout(), {to}, shape);
+    detail::PlanSettings settings;
+    settings.wire_order = order;
     const auto redistributor =
-        make_plan(source, target, element_type<double>(), {.wire_order = order}).bind(mesh);
+        detail::plan_on_one_mesh(source, target, element_type<double>(), settings).bind(mesh);
     const auto offset = target.global_offset(mesh.rank());
     for (int turn = 0; turn < 3; ++turn) {
       const auto sum = detail::allocate<Target>(target.local_shape(mesh.rank()), "sum");
@@ -222,7 +225,7 @@ TEST(Reuse, executions_in_place_and_elsewhere_take_turns) {
   const auto mesh = mesh_of({world_size()});
   const auto source = [&] {
     const auto ones = full<Matrix>(mesh, {Replicate()}, {40, 30}, 1.0).to_local();
-    return from_local(ones, mesh, {Partial()}, {.shape = Extents{40, 30}});
+    return from_local(ones, mesh, {Partial()}, Extents{40, 30});
   };
   for (int turn = 0; turn < 4; ++turn) {
     const auto kept = source();

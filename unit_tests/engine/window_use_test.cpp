@@ -149,7 +149,7 @@ TEST(Window, elements_larger_than_its_slots_travel_in_messages) {
   const auto mesh = mesh_of({n});
   const Vector view("view", 2);
   for (int i = 0; i < 2; ++i) view(i).bytes[599999] = static_cast<char>(2 * mesh.rank() + i);
-  const auto source = from_local(view, mesh, {Shard(0)}, {.shape = {2 * n}});
+  const auto source = from_local(view, mesh, {Shard(0)}, {2 * n});
 
   const auto whole = full_tensor(source);
 

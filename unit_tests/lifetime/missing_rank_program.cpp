@@ -127,7 +127,7 @@ int survive_kill(DTensor<Matrix>& tensor, bool is_missing, int missing, int mill
                  bool is_reported) {
   const auto mesh = tensor.device_mesh();
   const auto terms =
-      from_local(tensor.to_local(), mesh, {Partial()}, {.shape = {{2, tensor.shape()[1]}}});
+      from_local(tensor.to_local(), mesh, {Partial()}, Extents{2, tensor.shape()[1]});
   turn(tensor, 2);
   reduce_partial(terms);
   if (is_missing) kill_after(milliseconds);

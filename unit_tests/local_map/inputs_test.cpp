@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Acceptance cases L9 to L11, and what else local_map does with its arguments.
+// What local_map does with its arguments.
 #include <array>
 #include <memory>
 #include <string>
@@ -38,7 +38,6 @@ std::vector<DeviceMesh> lines() {
 
 const Extents shape{5, 4};
 
-// L9
 TEST(LocalMapInputs, scalar_passes_with_nullopt) {
   for (const auto& mesh : lines()) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
@@ -49,7 +48,6 @@ TEST(LocalMapInputs, scalar_passes_with_nullopt) {
   }
 }
 
-// L9
 TEST(LocalMapInputs, placements_for_a_scalar_are_invalid) {
   for (const auto& mesh : lines()) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
@@ -65,7 +63,6 @@ TEST(LocalMapInputs, placements_for_a_scalar_are_invalid) {
   }
 }
 
-// L10
 TEST(LocalMapInputs, wrong_number_of_placements_is_invalid) {
   for (const auto& mesh : lines()) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
@@ -81,7 +78,6 @@ TEST(LocalMapInputs, wrong_number_of_placements_is_invalid) {
   }
 }
 
-// L10
 TEST(LocalMapInputs, nullopt_for_a_tensor_is_invalid) {
   for (const auto& mesh : lines()) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
@@ -132,7 +128,6 @@ Matrix sum(const Matrix& a, const Matrix& b) {
   return result;
 }
 
-// L11
 TEST(LocalMapInputs, tensors_on_two_meshes_do_not_mix) {
   for (const auto& mesh : meshes_of({{2}, {3}, {4}, {8}})) {
     std::vector<int> backwards(mesh.layout().ranks().rbegin(), mesh.layout().ranks().rend());
@@ -150,7 +145,6 @@ TEST(LocalMapInputs, tensors_on_two_meshes_do_not_mix) {
   }
 }
 
-// L11
 TEST(LocalMapInputs, device_mesh_has_to_be_that_of_the_tensors) {
   for (const auto& mesh : meshes_of({{2}, {4}, {8}})) {
     const auto other =

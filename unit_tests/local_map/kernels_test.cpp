@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Acceptance case L14: functions that launch Kokkos kernels on their Views.
+// Functions of local_map that launch Kokkos kernels on their Views.
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(LocalMapKernels, run_on_subviews_with_the_frame_untouched) {
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}})) {
     const Left memory("memory", 5, 6);
     const auto inner = Kokkos::subview(memory, std::pair(1, 4), std::pair(2, 6));
-    const auto y = from_local(inner, mesh, {Shard(0)}, {.shape = {3 * mesh.size(), 4}});
+    const auto y = from_local(inner, mesh, {Shard(0)}, {3 * mesh.size(), 4});
     const auto x = iota<Right>(mesh, {Shard(0)}, {3 * mesh.size(), 4});
 
     local_map(Add(), none, {{Shard(0)}, {Shard(0)}})(y, x);

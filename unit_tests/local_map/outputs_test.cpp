@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Acceptance cases L7, L8, L13 and L16, and what else local_map makes of what its function returns.
+// What local_map makes of what its function returns.
 #include <memory>
 #include <string>
 #include <tuple>
@@ -64,7 +64,7 @@ DTensor<Vector> shifted_iota(const DeviceMesh& mesh, std::size_t local_extent) {
   return from_local(local, mesh, {Shard(0)});
 }
 
-// L7
+// The values are those of Paddle's example of local_map.
 TEST(LocalMapOutputs, masked_means_of_ten_elements_are_partial_sums) {
   const auto mesh = mesh_of({2});
   if (mesh.is_null()) return;
@@ -82,7 +82,7 @@ TEST(LocalMapOutputs, masked_means_of_ten_elements_are_partial_sums) {
   EXPECT_EQ(reduced, 7.5);
 }
 
-// L8
+// The values are those of Paddle's test of local_map.
 TEST(LocalMapOutputs, masked_means_of_four_elements_are_partial_sums) {
   const auto mesh = mesh_of({2});
   if (mesh.is_null()) return;
@@ -99,7 +99,6 @@ TEST(LocalMapOutputs, masked_means_of_four_elements_are_partial_sums) {
   EXPECT_EQ(reduced, 4.0);
 }
 
-// L13
 TEST(LocalMapOutputs, tuple_gets_one_placement_per_element) {
   for (const auto& mesh : lines()) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
@@ -133,7 +132,6 @@ TEST(LocalMapOutputs, pair_gets_two_placements) {
   }
 }
 
-// L16
 TEST(LocalMapOutputs, function_without_result_writes_in_place) {
   for (const auto& mesh : lines()) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
@@ -151,7 +149,6 @@ TEST(LocalMapOutputs, function_without_result_writes_in_place) {
   }
 }
 
-// L16
 TEST(LocalMapOutputs, like_input_communicates_nothing) {
   for (const auto& mesh : lines()) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
@@ -165,7 +162,6 @@ TEST(LocalMapOutputs, like_input_communicates_nothing) {
   }
 }
 
-// L16
 TEST(LocalMapOutputs, even_is_the_local_extent_times_the_parts_and_communicates_nothing) {
   for (const auto& mesh : meshes_of({{1}, {2}, {2, 2}, {4, 2}})) {
     const Placements placements =
@@ -186,7 +182,6 @@ TEST(LocalMapOutputs, even_is_the_local_extent_times_the_parts_and_communicates_
   }
 }
 
-// L16
 TEST(LocalMapOutputs, shaped_is_as_told_and_communicates_nothing) {
   for (const auto& mesh : lines()) {
     const DTensorSpec spec(mesh.layout(), {Shard(0)}, {7, 2});

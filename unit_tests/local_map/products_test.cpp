@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Acceptance cases L1 to L6, L12 and L15.
+// Matrix products by local_map: reductions inside, redistributed inputs, uneven rows.
 #include <string>
 #include <vector>
 
@@ -46,7 +46,6 @@ Matrix reduced_product(const DeviceMesh& mesh, const Matrix& w, const Matrix& x)
 const Extents w_shape{12, 8};
 const Extents x_shape{8, 16};
 
-// L1
 TEST(LocalMapProduct, of_columns_and_rows_is_reduced_inside) {
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}, {8}})) {
     const auto w = iota<Matrix>(mesh, {Shard(1)}, w_shape);
@@ -65,7 +64,6 @@ TEST(LocalMapProduct, of_columns_and_rows_is_reduced_inside) {
   }
 }
 
-// L2
 TEST(LocalMapProduct, redistributes_inputs_where_asked) {
   for (const auto& mesh : meshes_of({{2}, {3}, {4}, {8}})) {
     const auto w = iota<Matrix>(mesh, {Shard(0)}, w_shape);
@@ -83,7 +81,6 @@ TEST(LocalMapProduct, redistributes_inputs_where_asked) {
   }
 }
 
-// L3
 TEST(LocalMapProduct, of_inputs_with_other_placements_is_a_mismatch) {
   for (const auto& mesh : meshes_of({{2}, {3}, {4}, {8}})) {
     const auto w = iota<Matrix>(mesh, {Shard(0)}, w_shape);
@@ -114,7 +111,6 @@ bool are_equal(const DeviceMesh& mesh, const Matrix& x, const Matrix& y) {
   return on_host(all_reduce(same, ReduceOp::min, mesh, 0))() == 1;
 }
 
-// L4
 TEST(LocalMapProduct, plain_output_passes_as_it_is) {
   for (const auto& mesh : meshes_of({{2}, {3}, {4}, {8}})) {
     const auto x = rand<Matrix>(mesh, {Shard(0)}, {16, 8}, {.seed = 1});
@@ -145,7 +141,6 @@ Matrix two_rows(const DeviceMesh& mesh) {
   return rows;
 }
 
-// L5
 TEST(LocalMapProduct, without_a_tensor_argument_gives_a_plain_view) {
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}, {8}})) {
     if (!is_on(mesh)) continue;
@@ -159,7 +154,6 @@ TEST(LocalMapProduct, without_a_tensor_argument_gives_a_plain_view) {
   }
 }
 
-// L6
 TEST(LocalMapProduct, with_a_mesh_first_gives_a_tensor_without_a_tensor_argument) {
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}, {8}})) {
     const auto f = local_map(mesh, gathered_product, {Shard(0)});
@@ -176,7 +170,6 @@ TEST(LocalMapProduct, with_a_mesh_first_gives_a_tensor_without_a_tensor_argument
   }
 }
 
-// L12
 TEST(LocalMapProduct, of_uneven_rows_has_the_right_global_shape_without_a_hint) {
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}, {8}})) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, {5, 4});
@@ -208,7 +201,6 @@ TEST(LocalMapProduct, of_five_rows_on_two_ranks_has_three_and_two) {
   EXPECT_EQ(y.local_shape(), (Extents{mesh.rank() == 0 ? 3 : 2, 4}));
 }
 
-// L15
 TEST(LocalMapProduct, function_sees_all_rows_of_an_input_made_whole) {
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}, {8}})) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, {4, 2});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Acceptance cases T8 (its mesh) and T12.
+// DeviceMesh: coordinates, sub-meshes, communicators, equality and invalid arguments.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -64,7 +64,6 @@ TEST(DeviceMesh, knows_where_this_rank_is) {
   }
 }
 
-// T12
 TEST(DeviceMesh, groups_of_three_named_dims_are_row_major) {
   const auto mesh = mesh_of({2, 2, 2}, {"dp", "pp", "tp"});
   if (mesh.is_null() || !is_on(mesh)) return;
@@ -86,7 +85,6 @@ TEST(DeviceMesh, groups_of_three_named_dims_are_row_major) {
   EXPECT_EQ(mesh.sub({"tp", "dp"}).dim_names(), (std::vector<std::string>{"tp", "dp"}));
 }
 
-// T12
 TEST(DeviceMesh, flatten_is_one_dim_with_the_ranks_of_sub) {
   const auto mesh = mesh_of({2, 2, 2}, {"dp", "pp", "tp"});
   if (mesh.is_null()) return;
@@ -99,7 +97,6 @@ TEST(DeviceMesh, flatten_is_one_dim_with_the_ranks_of_sub) {
   EXPECT_EQ(flat.rank(), 2 * mesh.local_rank("dp") + mesh.local_rank("tp"));
 }
 
-// T12
 TEST(DeviceMesh, communicators_have_the_right_ranks_in_the_order_named) {
   const auto mesh = mesh_of({2, 2, 2}, {"dp", "pp", "tp"});
   if (mesh.is_null()) return;
@@ -163,7 +160,6 @@ TEST(DeviceMesh, communicator_of_one_dim_can_be_used) {
   }
 }
 
-// T12
 TEST(DeviceMesh, slicing_makes_no_communicator_and_sends_nothing) {
   const auto mesh = mesh_of({2, 2});
   if (mesh.is_null()) return;
@@ -177,7 +173,6 @@ TEST(DeviceMesh, slicing_makes_no_communicator_and_sends_nothing) {
   }
 }
 
-// T12
 TEST(DeviceMesh, unknown_names_duplicate_names_and_too_many_ranks_are_invalid) {
   const auto mesh = mesh_of({1, 1}, {"dp", "tp"});
   const auto error = [](const auto& call) { return message_of<InvalidArgument>(call); };
@@ -230,7 +225,6 @@ TEST(DeviceMesh, members_of_a_null_mesh_are_invalid_but_comparing) {
   EXPECT_FALSE(mesh_of({1}) == null);
 }
 
-// T8
 TEST(DeviceMesh, ranks_off_the_mesh_have_no_coordinate) {
   if (world_size() < 4) return;
   const auto mesh = DeviceMesh::from_ranks(MPI_COMM_WORLD, {0, 3}, {2}, {"x"});
@@ -340,11 +334,11 @@ TEST(DeviceMesh, attachments_live_with_the_mesh_and_are_shared_by_its_handles) {
   const auto copy = mesh;
   const auto other = init_device_mesh(MPI_COMM_WORLD, {1});
 
-  mesh.attachment<Ints>().push_back(7);
+  detail::MeshAccess::attachment<Ints>(mesh).push_back(7);
 
-  EXPECT_EQ(copy.attachment<Ints>(), Ints{7});
-  EXPECT_EQ(other.attachment<Ints>(), Ints{});
-  EXPECT_EQ(mesh.attachment<std::string>(), "");
+  EXPECT_EQ(detail::MeshAccess::attachment<Ints>(copy), Ints{7});
+  EXPECT_EQ(detail::MeshAccess::attachment<Ints>(other), Ints{});
+  EXPECT_EQ(detail::MeshAccess::attachment<std::string>(mesh), "");
 }
 
 TEST(DeviceMesh, on_one_node_is_its_own_part_there) {

@@ -28,7 +28,7 @@ DTensorSpec spec(const std::vector<int>& mesh, const Extents& shape, const char*
 }
 
 RedistributePlan plan(const std::vector<int>& mesh, const Extents& shape, const char* from,
-                      const char* to, const RedistributeOptions& options = {}) {
+                      const char* to, const PlanOptions& options = {}) {
   return make_plan(spec(mesh, shape, from), spec(mesh, shape, to), element_type<double>(), options);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Placement, Placements, their text, and by_dim (acceptance case T13).
+// Placement, Placements, their text, and by_dim.
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -141,13 +141,13 @@ TEST(Placements, split_positions_have_to_be_a_permutation) {
 TEST(Placements, resolved_counts_negative_dims_from_the_last) {
   const Placements placements{Shard(-1), Replicate(), Shard(-2)};
 
-  const auto resolved = placements.resolved(3, "test");
+  const auto resolved = detail::resolved(placements, 3);
 
   EXPECT_EQ(resolved, (Placements{Shard(2), Replicate(), Shard(1)}));
 }
 
 TEST(Placements, resolved_joins_a_dim_named_from_both_ends) {
-  const auto resolved = Placements{Shard(0), Shard(-2)}.resolved(2, "test");
+  const auto resolved = detail::resolved(Placements{Shard(0), Shard(-2)}, 2);
 
   EXPECT_EQ(resolved, (Placements{Shard(0), Shard(0)}));
   EXPECT_EQ(resolved.split_order(0), (Ints{0, 1}));
@@ -156,19 +156,19 @@ TEST(Placements, resolved_joins_a_dim_named_from_both_ends) {
 TEST(Placements, resolved_keeps_the_split_order) {
   const Placements placements({Shard(-1), Shard(-1)}, {1, 0});
 
-  const auto resolved = placements.resolved(2, "test");
+  const auto resolved = detail::resolved(placements, 2);
 
   EXPECT_EQ(resolved, Placements({Shard(1), Shard(1)}, {1, 0}));
 }
 
 TEST(Placements, dims_out_of_range_are_invalid) {
   const auto error = [](const Placements& placements, int tensor_dims) {
-    return message_of<InvalidArgument>([&] { placements.resolved(tensor_dims, "test"); });
+    return message_of<InvalidArgument>([&] { detail::resolved(placements, tensor_dims); });
   };
 
-  EXPECT_EQ(error({Shard(2)}, 2), "test: expected Shard dims of a 2-d tensor, got S(2)");
-  EXPECT_EQ(error({Shard(-3)}, 2), "test: expected Shard dims of a 2-d tensor, got S(-3)");
-  EXPECT_EQ(error({Shard(0)}, 0), "test: expected Shard dims of a 0-d tensor, got S(0)");
+  EXPECT_EQ(error({Shard(2)}, 2), "expected Shard dims of a 2-d tensor, got S(2)");
+  EXPECT_EQ(error({Shard(-3)}, 2), "expected Shard dims of a 2-d tensor, got S(-3)");
+  EXPECT_EQ(error({Shard(0)}, 0), "expected Shard dims of a 0-d tensor, got S(0)");
   EXPECT_EQ(error({Replicate(), Partial()}, 0), "no error");
 }
 
@@ -259,7 +259,6 @@ TEST(PlacementsText, reads_what_it_writes) {
   }
 }
 
-// T13
 TEST(ByDim, lists_mesh_dims_first_split_first) {
   const MeshLayout layout({2, 4}, {"dp", "tp"});
 
@@ -274,7 +273,6 @@ TEST(ByDim, lists_mesh_dims_first_split_first) {
   EXPECT_EQ(crossed, (Placements{Shard(1), Shard(0)}));
 }
 
-// T13
 TEST(ByDim, other_mesh_dims_replicate_unless_they_are_partial) {
   const MeshLayout layout({2, 4, 3}, {"dp", "tp", "pp"});
 
@@ -285,7 +283,6 @@ TEST(ByDim, other_mesh_dims_replicate_unless_they_are_partial) {
   EXPECT_EQ(by_dim(layout, {{-1}}), (Placements{Replicate(), Replicate(), Shard(0)}));
 }
 
-// T13
 TEST(ByDim, unknown_and_repeated_mesh_dims_are_invalid) {
   const MeshLayout layout({2, 4}, {"dp", "tp"});
   const auto error = [](const auto& call) { return message_of<InvalidArgument>(call); };
@@ -301,7 +298,6 @@ TEST(ByDim, unknown_and_repeated_mesh_dims_are_invalid) {
             twice + std::string("0 twice"));
 }
 
-// T13
 TEST(ByDim, number_of_lists_is_that_of_the_tensor_dims) {
   const MeshLayout layout({2, 4}, {"dp", "tp"});
   const auto one = by_dim(layout, {{"dp", "tp"}});
@@ -312,9 +308,9 @@ TEST(ByDim, number_of_lists_is_that_of_the_tensor_dims) {
             }),
             "DTensorSpec: expected placements by dim of a 2-d tensor, got 1 lists");
   EXPECT_EQ(message_of<InvalidArgument>([&] {
-              with_placements(DTensorSpec(layout, {Shard(0), Shard(1)}, {8, 8}), one, "test");
+              with_placements(DTensorSpec(layout, {Shard(0), Shard(1)}, {8, 8}), one);
             }),
-            "test: expected placements by dim of a 2-d tensor, got 1 lists");
+            "with_placements: expected placements by dim of a 2-d tensor, got 1 lists");
 }
 
 }  // namespace

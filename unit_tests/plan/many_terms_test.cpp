@@ -159,8 +159,8 @@ TEST(ManyTerms, of_thousands_of_ranks_are_received_few_at_once) {
     const auto plan =
         make_plan(source, DTensorSpec(layout, {Shard(0)}, {1 << 16, 64}), element_type<double>());
 
-    EXPECT_EQ(plan.terms_at_once(), 32);
-    EXPECT_LE(plan.message_buffers(), 64 + 3 * 32 + 2 * 15);
+    EXPECT_EQ(detail::PlanAccess::terms_at_once(plan), 32);
+    EXPECT_LE(detail::PlanAccess::message_buffers(plan), 64 + 3 * 32 + 2 * 15);
   }
 }
 

@@ -86,7 +86,7 @@ struct Counted {
 
 /// What a direct exchange costs with the nodes taken into account.
 double seconds_between_nodes(const DTensorSpec& from, const DTensorSpec& to) {
-  const detail::NodeGrid nodes(from.layout(), ranks_per_node_of(from.layout()), "test");
+  const detail::NodeGrid nodes(from.layout(), ranks_per_node_of(from.layout()));
   const auto load = detail::load_of({.from = from, .to = to}, element_type<double>(), &nodes);
   return detail::seconds_of({&load, 1}, CostModel());
 }

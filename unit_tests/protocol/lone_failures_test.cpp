@@ -42,7 +42,7 @@ void throw_if(bool fails, int number) {
 
 /// A call that needs no message once the ranks know it. `thrower`, of the mesh, fails in it.
 void silent(const DeviceMesh& mesh, int thrower, int number) {
-  collectively(mesh.calls(), "silent", [&](Operation& call) {
+  collectively(detail::MeshAccess::calls(mesh), "silent", [&](Operation& call) {
     call.agree(1, [] { return std::string("silent"); });
     throw_if(mesh.rank() == thrower, number);
   });
@@ -51,7 +51,7 @@ void silent(const DeviceMesh& mesh, int thrower, int number) {
 /// A call in which each rank hears from all others; "" if what it hears is right.
 std::string exchanged(const DeviceMesh& mesh, int number) {
   std::string wrong;
-  collectively(mesh.calls(), "exchanged", [&](Operation& call) {
+  collectively(detail::MeshAccess::calls(mesh), "exchanged", [&](Operation& call) {
     call.agree(2, [] { return std::string("exchanged"); });
     const auto all =
         all_gather_value(mesh.group(), 1000 * number + mesh.rank(), TraceKind::metadata, "test");
@@ -131,7 +131,7 @@ std::string wrong_after(const Step& step) {
   }
   std::string wrong;
   const bool throws = step.mesh.rank() == step.thrower;
-  collectively(step.mesh.calls(), "outer", [&](Operation& call) {
+  collectively(detail::MeshAccess::calls(step.mesh), "outer", [&](Operation& call) {
     call.agree(3, [] { return std::string("outer"); });
     throw_if(throws && step.place == 0, step.number);
     if (is_on(step.inner)) {
@@ -201,7 +201,7 @@ TEST(LoneFailures, long_messages_keep_their_memory_until_they_are_taken) {
   const std::vector<std::byte> mine(std::size_t{1} << 20);
   for (int thrower = 0; thrower < mesh.size(); ++thrower) {
     const auto error = message_of<InvalidArgument>([&] {
-      collectively(mesh.calls(), "long", [&](Operation& call) {
+      collectively(detail::MeshAccess::calls(mesh), "long", [&](Operation& call) {
         call.agree(3, [] { return std::string("long"); });
         throw_if(mesh.rank() == thrower, thrower);
         all_gather(mesh.group(), mine, TraceKind::metadata, "test");

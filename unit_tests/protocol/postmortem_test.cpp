@@ -60,7 +60,7 @@ void run(const DeviceMesh& mesh, const Step& step) {
   const Extents shape{step.rows, 120};
   const auto held = step.kind == Step::sum ? all(Replicate()) : source;
   const auto view = empty<View>(mesh, held, shape).to_local();
-  const auto tensor = from_local(view, mesh, source, {.shape = shape});
+  const auto tensor = from_local(view, mesh, source, shape);
   if (step.kind == Step::whole)
     full_tensor(tensor);
   else if (step.goes_to_replicas || step.kind == Step::sum)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From one mesh to another (R19), and redistributions in the background (R21).
+// Redistributions from one mesh to another, and redistributions in the background.
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -81,7 +81,7 @@ TEST(Across, random_meshes_and_placements_give_the_global_values) {
     EXPECT_TRUE(is_right(once, to)) << "case " << number << ", rank " << world_rank();
     EXPECT_TRUE(is_right(again, to)) << "case " << number << ", rank " << world_rank();
     EXPECT_EQ(once.shape(), shape);
-    EXPECT_EQ(once.placements(), target.resolved(2, ""));
+    EXPECT_EQ(once.placements(), detail::resolved(target, 2));
   }
 }
 
@@ -264,7 +264,7 @@ TEST(Async, every_transition_gives_what_the_blocking_call_gives) {
     for (const auto& to : all) {
       const auto source =
           iota<Matrix>(mesh, {from.is_partial() ? Placement(Replicate()) : from}, {9, 7});
-      const auto tensor = from_local(source.to_local(), mesh, {from}, {.shape = {9, 7}});
+      const auto tensor = from_local(source.to_local(), mesh, {from}, {9, 7});
       auto pending = redistribute_async(tensor, {to});
       const auto expected = redistribute(tensor, {to});
 

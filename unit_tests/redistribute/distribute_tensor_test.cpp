@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Acceptance cases T4 and T5.
+// What distribute_tensor gives each rank and what it sends; gather_to.
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +24,6 @@ std::vector<DeviceMesh> lines() {
 
 const Extents square{4, 4};
 
-// T4
 TEST(DistributeTensor, four_ranks_get_a_row_or_a_column_each) {
   const auto mesh = mesh_of({4});
   if (mesh.is_null()) return;
@@ -42,7 +41,6 @@ TEST(DistributeTensor, four_ranks_get_a_row_or_a_column_each) {
   EXPECT_EQ(on_host(columns.to_local())(1, 0), 4 + mesh.rank());
 }
 
-// T4
 TEST(DistributeTensor, two_by_two_ranks_get_a_block_each) {
   const auto mesh = mesh_of({2, 2});
   if (mesh.is_null()) return;
@@ -56,7 +54,6 @@ TEST(DistributeTensor, two_by_two_ranks_get_a_block_each) {
   EXPECT_EQ(blocks.global_offset(), (Extents{2 * (r / 2), 2 * (r % 2)}));
 }
 
-// T5
 TEST(DistributeTensor, data_of_the_source_rank_counts_and_the_others_need_no_extents) {
   for (const auto& mesh : lines()) {
     for (const int source : {0, mesh.size() - 1}) {
@@ -73,7 +70,6 @@ TEST(DistributeTensor, data_of_the_source_rank_counts_and_the_others_need_no_ext
   }
 }
 
-// T5
 TEST(DistributeTensor, wrong_data_of_other_ranks_is_not_looked_at) {
   for (const auto& mesh : lines()) {
     const Matrix wrong("wrong", 2, 9);
@@ -89,7 +85,6 @@ TEST(DistributeTensor, wrong_data_of_other_ranks_is_not_looked_at) {
   }
 }
 
-// T5
 TEST(DistributeTensor, each_rank_takes_its_own_slice_without_an_exchange) {
   for (const auto& mesh : lines()) {
     const auto data = iota_view<Matrix>({7, 3});

@@ -124,25 +124,25 @@ template <class Source, class Result>
 bool is_as_planned(const tessera::test::Traffic& traffic, const Source& source,
                    const Result& result) {
   const auto& mesh = source.device_mesh();
-  using tessera::detail::plain_options;
-  const auto options = plain_options<typename Source::view_type, typename Result::view_type>();
+  using tessera::detail::plain_settings;
+  const auto settings = plain_settings<typename Source::view_type, typename Result::view_type>();
   const auto redistributor = tessera::detail::cached_redistributor(
-      mesh, source.spec(), result.spec(), tessera::element_type<double>(), options, "golden");
+      mesh, source.spec(), result.spec(), tessera::element_type<double>(), settings);
   return moved(traffic) == tessera::test::planned(redistributor.plan(), mesh.rank());
 }
 
 template <class View>
 bool passes_on_mesh(const tessera::DeviceMesh& mesh, Case& golden) {
   if (!mesh.coordinate()) {
-    const auto source = tessera::from_local(View(), mesh, golden.source.placements(),
-                                            {.shape = golden.source.shape()});
+    const auto source =
+        tessera::from_local(View(), mesh, golden.source.placements(), golden.source.shape());
     return tessera::redistribute(source, golden.target.placements()).to_local().size() == 0;
   }
   const auto rank = static_cast<std::size_t>(mesh.rank());
   const auto view = tessera::detail::allocate<View>(golden.source_pieces[rank].shape, "source");
   tessera::detail::copy({}, golden.source_pieces[rank].array(), tessera::array_ref(view));
   const auto source =
-      tessera::from_local(view, mesh, golden.source.placements(), {.shape = golden.source.shape()});
+      tessera::from_local(view, mesh, golden.source.placements(), golden.source.shape());
   const tessera::test::Traffic traffic;
   const auto result = tessera::redistribute(source, golden.target.placements());
   if (!is_as_planned(traffic, source, result)) return false;

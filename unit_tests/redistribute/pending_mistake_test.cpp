@@ -173,7 +173,7 @@ TEST(PendingMistake, of_the_call_around_it_ends_one_that_is_tested) {
   for (const bool fails : {false, true})
     for (const bool is_late : {false, true}) {
       const auto message = message_of<InvalidArgument>([&] {
-        collectively(mesh.calls(), "outer", [&](Operation& call) {
+        collectively(detail::MeshAccess::calls(mesh), "outer", [&](Operation& call) {
           call.agree(1, [] { return std::string("outer"); });
           if (is_late && mesh.rank() == 0)
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -195,7 +195,7 @@ TEST(PendingMistake, of_the_call_around_it_does_not_wait_for_what_was_sent_in_va
   const auto start = std::chrono::steady_clock::now();
 
   const auto message = message_of<InvalidArgument>([&] {
-    collectively(mesh.calls(), "outer", [&](Operation& call) {
+    collectively(detail::MeshAccess::calls(mesh), "outer", [&](Operation& call) {
       call.agree(1, [] { return std::string("outer"); });
       if (mesh.rank() == 0) throw InvalidArgument("on purpose");
       auto sum = start_sum(constant(1), mesh);
@@ -221,7 +221,7 @@ TEST(PendingMistake, of_the_call_around_it_may_be_heard_after_that_of_one_inside
   const auto start = std::chrono::steady_clock::now();
 
   const auto message = message_of<InvalidArgument>([&] {
-    collectively(mesh.calls(), "outer", [&](Operation& call) {
+    collectively(detail::MeshAccess::calls(mesh), "outer", [&](Operation& call) {
       call.agree(1, [] { return std::string("outer"); });
       if (mesh.rank() == 1) throw InvalidArgument("on purpose");
       if (mesh.rank() == 0) {

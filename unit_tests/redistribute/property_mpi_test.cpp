@@ -80,14 +80,15 @@ TEST(RedistributeProperty, random_transitions_under_mpi_give_what_the_serial_ora
     if (rank >= 0) fill_source(random.source, rank, source);
     generator.seed(20261121 + static_cast<unsigned>(number));
 
-    auto options = random_options(generator, mesh.layout());
-    options.on_device = memory_space<TestSpace> == MemorySpace::device;
+    auto settings = random_settings(generator, mesh.layout());
+    settings.on_device = memory_space<TestSpace> == MemorySpace::device;
     const auto redistributor =
-        make_plan(random.source, random.target, random.type, options).bind(mesh);
+        detail::plan_on_one_mesh(random.source, random.target, random.type, settings).bind(mesh);
     const InTestSpace from(source);
     const InTestSpace to(result);
     Traffic traffic;
-    redistributor.execute(Execution(), from.array(), to.array(), "test");
+    detail::RedistributorAccess::execute(redistributor, Execution(), from.array(), to.array(),
+                                         "test");
     const auto traced = moved(traffic);
     to.copy_back();
 

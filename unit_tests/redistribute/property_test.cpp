@@ -71,8 +71,8 @@ TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_
 
   for (int number = 0; number < count && !HasFailure(); ++number) {
     const auto random = random_case(generator, 16);
-    const auto options = random_options(generator, random.source.layout());
-    const auto plan = make_plan(random.source, random.target, random.type, options);
+    const auto settings = random_settings(generator, random.source.layout());
+    const auto plan = detail::plan_on_one_mesh(random.source, random.target, random.type, settings);
     std::vector<StridedArray> pieces;
     std::vector<StridedArray> results;
     for (int rank = 0; rank < random.source.layout().size(); ++rank) {
@@ -89,7 +89,7 @@ TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_
 
     SCOPED_TRACE("case " + std::to_string(number) + ": " + to_string(random.source) + " -> " +
                  to_string(random.target) + ", " + to_string(random.type));
-    if (options.ranks_per_node.empty()) expect_lower_bound(random, plan);
+    if (settings.ranks_per_node.empty()) expect_lower_bound(random, plan);
     const auto direct = make_plan(random.source, random.target, random.type);
     if (plan.exchanges() > direct.exchanges()) ++by_nodes;
     if (!is_exact_for_integers(random)) continue;

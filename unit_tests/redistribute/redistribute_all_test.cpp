@@ -19,7 +19,7 @@ TEST(RedistributeAll, several_tensors_travel_in_one_exchange) {
   const auto c = iota<Matrix>(mesh, {Replicate()}, {5, 9});
   const Traffic traffic;
 
-  const auto [x, y, z] = redistribute_all(a, b, c, Placements{Shard(1)});
+  const auto [x, y, z] = redistribute_all(std::array{a, b, c}, Shard(1));
 
   EXPECT_EQ(traffic.exchanges(), world_size() > 1 ? 1 : 0);
   EXPECT_TRUE(is_iota(x));
@@ -31,9 +31,9 @@ TEST(RedistributeAll, several_tensors_travel_in_one_exchange) {
 TEST(RedistributeAll, partial_tensors_are_reduced_apart_from_others) {
   const auto mesh = mesh_of({world_size()});
   const auto part = iota<Matrix>(mesh, {Replicate()}, {12, 7});
-  const auto a = from_local(part.to_local(), mesh, {Partial()}, {.shape = {12, 7}});
+  const auto a = from_local(part.to_local(), mesh, {Partial()}, {12, 7});
   const auto b = iota<Matrix>(mesh, {Shard(1)}, {6, 11});
-  const auto c = from_local(part.to_local(), mesh, {Partial()}, {.shape = {12, 7}});
+  const auto c = from_local(part.to_local(), mesh, {Partial()}, {12, 7});
 
   const auto all = redistribute_all(std::vector{a, b, c}, {Shard(0)});
 
@@ -45,7 +45,7 @@ TEST(RedistributeAll, partial_tensors_are_reduced_apart_from_others) {
 TEST(RedistributeAll, partial_tensors_of_many_chunks) {
   const auto mesh = mesh_of({world_size()});
   const auto part = iota<Matrix>(mesh, {Replicate()}, {128, 257});
-  const auto a = from_local(part.to_local(), mesh, {Partial()}, {.shape = {128, 257}});
+  const auto a = from_local(part.to_local(), mesh, {Partial()}, {128, 257});
   for (const auto& target : {Placements{Replicate()}, Placements{Shard(0)}, Placements{Shard(1)}})
     for (const auto& sum : redistribute_all(std::vector{a, a, a}, target))
       EXPECT_TRUE(is_iota(sum, world_size()));
@@ -54,7 +54,7 @@ TEST(RedistributeAll, partial_tensors_of_many_chunks) {
 TEST(RedistributeAll, partial_tensors_whose_terms_come_a_few_at_a_time) {
   const auto mesh = mesh_of({world_size()});
   const auto part = iota<Matrix>(mesh, {Replicate()}, {12, 7});
-  const auto a = from_local(part.to_local(), mesh, {Partial()}, {.shape = {12, 7}});
+  const auto a = from_local(part.to_local(), mesh, {Partial()}, {12, 7});
   for (const auto& target : {Placements{Replicate()}, Placements{Shard(0)}, Placements{Shard(1)}})
     for (const std::int64_t extra_memory : {1, 64, 128})
       for (const auto& sum :
@@ -65,7 +65,7 @@ TEST(RedistributeAll, partial_tensors_whose_terms_come_a_few_at_a_time) {
 TEST(RedistributeAll, memory_given_twice_is_not_donated) {
   const auto mesh = mesh_of({world_size()});
   const auto part = iota<Matrix>(mesh, {Replicate()}, {12, 7});
-  const auto a = from_local(part.to_local(), mesh, {Partial()}, {.shape = {12, 7}});
+  const auto a = from_local(part.to_local(), mesh, {Partial()}, {12, 7});
 
   const auto all = redistribute_all(std::vector{a, a}, {Replicate()}, {.donate_source = true});
 
@@ -78,7 +78,7 @@ TEST(RedistributeAll, tensor_that_is_there_already_stays) {
   const auto a = iota<Matrix>(mesh, {Shard(1)}, {13, 8});
   const auto b = iota<Matrix>(mesh, {Shard(0)}, {13, 8});
 
-  const auto all = redistribute_all(a, b, Placements{Shard(1)});
+  const auto all = redistribute_all(std::array{a, b}, Shard(1));
 
   EXPECT_EQ(all[0].to_local().data(), a.to_local().data());
   EXPECT_TRUE(is_iota(all[1]));
@@ -92,7 +92,7 @@ TEST(RedistributeAll, results_of_equal_plans_are_different_memory) {
   const auto mesh = mesh_of({world_size()});
   const auto a = iota<Matrix>(mesh, {Shard(0)}, {4 * world_size(), 8 * world_size()});
   for (int i = 0; i < 3; ++i) {
-    const auto [x, y] = redistribute_all(a, a, Placements{Shard(1)});
+    const auto [x, y] = redistribute_all(std::array{a, a}, Shard(1));
     EXPECT_TRUE(world_size() == 1 || x.to_local().data() != y.to_local().data());
     EXPECT_TRUE(is_iota(x));
     EXPECT_TRUE(is_iota(y));

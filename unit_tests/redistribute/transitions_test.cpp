@@ -35,7 +35,7 @@ class Gather : public testing::Test {};
 using Values = testing::Types<float, double, Kokkos::complex<float>>;
 TYPED_TEST_SUITE(Gather, Values);
 
-TYPED_TEST(Gather, from_shard_to_replicate_gives_the_global_values_in_one_exchange) {  // R1
+TYPED_TEST(Gather, from_shard_to_replicate_gives_the_global_values_in_one_exchange) {
   using View = Kokkos::View<TypeParam**, Kokkos::LayoutRight, TestSpace>;
   const auto mesh = mesh_of({4});
   if (mesh.is_null()) return;
@@ -55,11 +55,11 @@ TYPED_TEST(Gather, from_shard_to_replicate_gives_the_global_values_in_one_exchan
   }
 }
 
-TEST(Redistribute, to_the_same_spec_is_the_same_view_without_exchange) {  // R2
+TEST(Redistribute, to_the_same_spec_is_the_same_view_without_exchange) {
   const auto mesh = mesh_of({world_size()});
   const auto replicated = iota<Matrix>(mesh, {Replicate()}, {5, 3});
   const auto partial =
-      from_local(iota_view<Matrix>({5, 3}), mesh, {Partial(ReduceOp::max)}, {.shape = {5, 3}});
+      from_local(iota_view<Matrix>({5, 3}), mesh, {Partial(ReduceOp::max)}, {5, 3});
 
   const Traffic traffic;
   const auto same = redistribute(replicated, {Replicate()});
@@ -70,7 +70,7 @@ TEST(Redistribute, to_the_same_spec_is_the_same_view_without_exchange) {  // R2
   EXPECT_EQ(still_partial.to_local().data(), partial.to_local().data());
 }
 
-TEST(Redistribute, from_replicate_to_shard_each_rank_takes_its_chunk_without_exchange) {  // R3
+TEST(Redistribute, from_replicate_to_shard_each_rank_takes_its_chunk_without_exchange) {
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}, {8}})) {
     for (const auto& shape : matrix_shapes) {
       for (const int dim : {0, 1}) {
@@ -86,13 +86,13 @@ TEST(Redistribute, from_replicate_to_shard_each_rank_takes_its_chunk_without_exc
   }
 }
 
-TEST(Redistribute, from_partial_each_rank_gets_the_reduced_values_in_one_reduction) {  // R4, R5
+TEST(Redistribute, from_partial_each_rank_gets_the_reduced_values_in_one_reduction) {
   const auto mesh = mesh_of({4});
   if (mesh.is_null()) return;
   for (const auto& shape : matrix_shapes) {
     Matrix ones;
     if (is_on(mesh)) ones = full<Matrix>(mesh, {Replicate()}, shape, 1.0).to_local();
-    const auto partial = from_local(ones, mesh, {Partial()}, {.shape = shape});
+    const auto partial = from_local(ones, mesh, {Partial()}, shape);
     for (const Placements& target :
          {Placements{Replicate()}, Placements{Shard(0)}, Placements{Shard(1)}}) {
       const Traffic traffic;
@@ -132,20 +132,20 @@ void expect_back_through_partial(ReduceOp op) {
   }
 }
 
-TEST(Redistribute, through_every_partial_and_back_is_the_identity_for_doubles) {  // R6
+TEST(Redistribute, through_every_partial_and_back_is_the_identity_for_doubles) {
   for (const auto op :
        {ReduceOp::sum, ReduceOp::avg, ReduceOp::product, ReduceOp::min, ReduceOp::max})
     expect_back_through_partial<Matrix>(op);
 }
 
-TEST(Redistribute, through_every_partial_and_back_is_the_identity_for_integers) {  // R6
+TEST(Redistribute, through_every_partial_and_back_is_the_identity_for_integers) {
   using IntMatrix = Kokkos::View<int**, Kokkos::LayoutRight, TestSpace>;
   for (const auto op : {ReduceOp::sum, ReduceOp::product, ReduceOp::min, ReduceOp::max,
                         ReduceOp::band, ReduceOp::bor, ReduceOp::bxor})
     expect_back_through_partial<IntMatrix>(op);
 }
 
-TEST(Redistribute, a_negative_shard_dim_is_stored_as_the_last_dim) {  // R7
+TEST(Redistribute, a_negative_shard_dim_is_stored_as_the_last_dim) {
   const auto mesh = mesh_of({world_size()});
   const auto tensor = redistribute(iota<Matrix>(mesh, {Replicate()}, {5, 6}), {Shard(-1)});
 
@@ -153,7 +153,7 @@ TEST(Redistribute, a_negative_shard_dim_is_stored_as_the_last_dim) {  // R7
   EXPECT_EQ(wrong_iota(tensor), "");
 }
 
-TEST(Redistribute, nested_and_crossed_shards_gather_to_the_input) {  // R8
+TEST(Redistribute, nested_and_crossed_shards_gather_to_the_input) {
   const auto mesh = mesh_of({2, 2});
   if (mesh.is_null()) return;
   for (const Extents& shape : {Extents{10, 5}, Extents{9, 5}, Extents{3, 5}, Extents{1, 3}})
@@ -164,7 +164,7 @@ TEST(Redistribute, nested_and_crossed_shards_gather_to_the_input) {  // R8
           "");
 }
 
-TEST(Redistribute, rows_to_columns_equals_direct_distribution_in_one_exchange) {  // R9
+TEST(Redistribute, rows_to_columns_equals_direct_distribution_in_one_exchange) {
   using Cube = Kokkos::View<double***, Kokkos::LayoutRight, TestSpace>;
   const auto mesh = mesh_of({4});
   if (mesh.is_null()) return;
@@ -180,7 +180,7 @@ TEST(Redistribute, rows_to_columns_equals_direct_distribution_in_one_exchange) {
   EXPECT_EQ(wrong_iota(redistribute(iota<Cube>(mesh, {Shard(0)}, {8, 8, 8}), {Shard(1)})), "");
 }
 
-TEST(Redistribute, between_2d_layouts_moves_the_lower_bound_in_one_exchange) {  // R10
+TEST(Redistribute, between_2d_layouts_moves_the_lower_bound_in_one_exchange) {
   const auto mesh = mesh_of({2, 2});
   if (mesh.is_null()) return;
   const std::vector<std::pair<Placements, Placements>> pairs = {
@@ -199,7 +199,7 @@ TEST(Redistribute, between_2d_layouts_moves_the_lower_bound_in_one_exchange) {  
   }
 }
 
-TEST(Redistribute, any_change_on_a_mesh_dim_of_size_one_is_local) {  // R11
+TEST(Redistribute, any_change_on_a_mesh_dim_of_size_one_is_local) {
   const auto mesh = mesh_of({4, 1});
   if (mesh.is_null()) return;
   const std::vector<Placement> changes = {Replicate(), Shard(0), Shard(1)};
@@ -216,7 +216,7 @@ TEST(Redistribute, any_change_on_a_mesh_dim_of_size_one_is_local) {  // R11
   }
 }
 
-TEST(Redistribute, more_ranks_than_rows_leaves_the_last_ranks_empty) {  // R12
+TEST(Redistribute, more_ranks_than_rows_leaves_the_last_ranks_empty) {
   const auto mesh = mesh_of({4});
   if (mesh.is_null()) return;
   const auto rows = iota<Matrix>(mesh, {Shard(0)}, {2, 8});
@@ -232,7 +232,7 @@ TEST(Redistribute, more_ranks_than_rows_leaves_the_last_ranks_empty) {  // R12
   EXPECT_EQ(columns.local_shape(), (Extents{2, 2}));
 }
 
-TEST(Redistribute, every_pair_on_a_4x2_mesh_gives_the_input_times_the_partial_mesh_dims) {  // R13
+TEST(Redistribute, every_pair_on_a_4x2_mesh_gives_the_input_times_the_partial_mesh_dims) {
   const auto mesh = mesh_of({4, 2});
   if (mesh.is_null()) return;
   const std::vector<Placement> sources = {Replicate(), Shard(0), Shard(1), Partial()};
@@ -242,7 +242,7 @@ TEST(Redistribute, every_pair_on_a_4x2_mesh_gives_the_input_times_the_partial_me
       Placements stored{a.is_partial() ? Replicate() : a, b.is_partial() ? Replicate() : b};
       const double factor = (a.is_partial() ? 4 : 1) * (b.is_partial() ? 2 : 1);
       const auto view = iota<Matrix>(mesh, stored, {16, 24}).to_local();
-      const auto source = from_local(view, mesh, {a, b}, {.shape = {16, 24}});
+      const auto source = from_local(view, mesh, {a, b}, {16, 24});
       for (const auto& c : targets)
         for (const auto& d : targets)
           EXPECT_EQ(wrong_iota(redistribute(source, {c, d}), factor), "")
@@ -251,7 +251,7 @@ TEST(Redistribute, every_pair_on_a_4x2_mesh_gives_the_input_times_the_partial_me
   }
 }
 
-TEST(Redistribute, a_change_of_the_split_order_equals_direct_distribution_in_one_exchange) {  // R15
+TEST(Redistribute, a_change_of_the_split_order_equals_direct_distribution_in_one_exchange) {
   const Placements first_dim_first{Shard(0), Shard(0)};
   const Placements last_dim_first({Shard(0), Shard(0)}, {1, 0});
   for (const auto& mesh : meshes_of({{2, 2}, {4, 2}})) {
@@ -266,11 +266,11 @@ TEST(Redistribute, a_change_of_the_split_order_equals_direct_distribution_in_one
   }
 }
 
-TEST(Redistribute, from_sum_to_avg_reduces_first) {  // R16
+TEST(Redistribute, from_sum_to_avg_reduces_first) {
   for (const auto& mesh : meshes_of({{2}, {3}, {4}})) {
     Matrix view;
     if (is_on(mesh)) view = iota<Matrix>(mesh, {Replicate()}, {4, 3}).to_local();
-    const auto sum = from_local(view, mesh, {Partial()}, {.shape = {4, 3}});
+    const auto sum = from_local(view, mesh, {Partial()}, {4, 3});
 
     const Traffic traffic;
     const auto average = redistribute(sum, {Partial(ReduceOp::avg)});
@@ -280,12 +280,12 @@ TEST(Redistribute, from_sum_to_avg_reduces_first) {  // R16
   }
 }
 
-TEST(Redistribute, partials_on_two_mesh_dims_are_one_merged_reduction) {  // R17
+TEST(Redistribute, partials_on_two_mesh_dims_are_one_merged_reduction) {
   const auto mesh = mesh_of({2, 3});
   if (mesh.is_null()) return;
   Matrix view;
   if (is_on(mesh)) view = iota<Matrix>(mesh, {Replicate(), Replicate()}, {7, 5}).to_local();
-  const auto partial = from_local(view, mesh, {Partial(), Partial()}, {.shape = {7, 5}});
+  const auto partial = from_local(view, mesh, {Partial(), Partial()}, {7, 5});
 
   const Traffic traffic;
   const auto reduced = reduce_partial(partial);
@@ -294,13 +294,13 @@ TEST(Redistribute, partials_on_two_mesh_dims_are_one_merged_reduction) {  // R17
   EXPECT_EQ(wrong_iota(reduced, 6), "");
 }
 
-TEST(Redistribute, averages_and_sums_reduce_together_and_divide_once) {  // R18
+TEST(Redistribute, averages_and_sums_reduce_together_and_divide_once) {
   const auto mesh = mesh_of({2, 2, 2});
   if (mesh.is_null()) return;
   const Placements replicated{Replicate(), Replicate(), Replicate()};
   const auto view = iota<Vector>(mesh, replicated, {16}).to_local();
-  const auto partial = from_local(
-      view, mesh, {Partial(ReduceOp::avg), Partial(ReduceOp::avg), Partial()}, {.shape = {16}});
+  const auto partial =
+      from_local(view, mesh, {Partial(ReduceOp::avg), Partial(ReduceOp::avg), Partial()}, {16});
 
   const Traffic traffic;
   const auto reduced = redistribute(partial, replicated);
@@ -329,7 +329,7 @@ TEST(Redistribute, gather_to_gives_the_whole_to_one_rank) {
         mesh.ndim() == 1 ? Placements{Shard(1)} : Placements{Partial(), Shard(0)};
     const auto stored = mesh.ndim() == 1 ? start : Placements{Replicate(), Shard(0)};
     const auto source =
-        from_local(iota<Matrix>(mesh, stored, {5, 4}).to_local(), mesh, start, {.shape = {5, 4}});
+        from_local(iota<Matrix>(mesh, stored, {5, 4}).to_local(), mesh, start, {5, 4});
     for (int root = 0; root < mesh.size(); ++root) {
       const Traffic traffic;
       const auto whole = gather_to(source, root);

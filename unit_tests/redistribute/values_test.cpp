@@ -85,7 +85,7 @@ void expect_bits_of_tree(ReduceOp op, const Combine& combine) {
         for (std::size_t i = 0; i < host.size(); ++i)
           host(i) = hostile_term<T>(mesh.rank(), static_cast<std::int64_t>(i));
       });
-      const auto partial = from_local(mine, mesh, {Partial(op)}, {.shape = {size}});
+      const auto partial = from_local(mine, mesh, {Partial(op)}, {size});
 
       for (int repeat = 0; repeat < 3; ++repeat) {
         const auto reduced = on_host(redistribute(partial, {Replicate()}).to_local());
@@ -102,7 +102,7 @@ void expect_bits_of_tree(ReduceOp op, const Combine& combine) {
   }
 }
 
-TEST(Reduction, has_the_bits_of_the_fixed_tree_on_every_rank_and_path) {  // R27
+TEST(Reduction, has_the_bits_of_the_fixed_tree_on_every_rank_and_path) {
   expect_bits_of_tree<double>(ReduceOp::sum, std::plus());
   expect_bits_of_tree<float>(ReduceOp::sum, std::plus());
   expect_bits_of_tree<long double>(ReduceOp::sum, std::plus());
@@ -112,7 +112,7 @@ TEST(Reduction, has_the_bits_of_the_fixed_tree_on_every_rank_and_path) {  // R27
   expect_bits_of_tree<float>(ReduceOp::product, std::multiplies());
 }
 
-TEST(Bits, of_nans_and_signed_zeros_travel_unchanged) {  // R24
+TEST(Bits, of_nans_and_signed_zeros_travel_unchanged) {
   using Bits = Kokkos::View<std::uint64_t*, Kokkos::LayoutRight, Kokkos::HostSpace>;
   const std::vector<std::uint64_t> patterns = {
       0x7ff8000000000001u, 0xfff8dead00000000u, 0x7ff0000000000001u, 0x8000000000000000u,
@@ -158,7 +158,8 @@ TEST(Bits, of_infinite_complex_numbers_survive_a_product_with_the_identity) {
   }
 }
 
-TEST(Boundaries, that_are_explicit_stay_where_the_split_stays) {  // R26
+// Another split has the boundaries of the chunk rule, unless the target spec says others.
+TEST(Boundaries, that_are_explicit_stay_where_the_split_stays) {
   const auto mesh = mesh_of({world_size()});
   const std::int64_t rows = mesh.rank() + 2;
   const Matrix piece("piece", static_cast<std::size_t>(rows), 5);
@@ -208,10 +209,11 @@ template <class V, class Writable>
 DTensor<V> by_rows(const DeviceMesh& mesh, const Writable& view, const V& given) {
   const DTensorSpec spec(mesh.layout(), {Shard(0)}, {6, 4});
   if (is_on(mesh)) fill_iota(view, spec.global_offset(mesh.rank()), {6, 4});
-  return from_local(given, mesh, {Shard(0)}, {.shape = {6, 4}});
+  return from_local(given, mesh, {Shard(0)}, {6, 4});
 }
 
-TEST(ResultType, follows_the_source_where_it_can_be_allocated) {  // R28
+// Results of strided, const and unmanaged sources are contiguous, writable and managed.
+TEST(ResultType, follows_the_source_where_it_can_be_allocated) {
   using namespace Kokkos;
   using Strided = View<double**, LayoutStride, TestSpace>;
   using Constant = View<const double**, LayoutLeft, TestSpace>;
@@ -235,7 +237,7 @@ TEST(ResultType, follows_the_source_where_it_can_be_allocated) {  // R28
       by_rows(mesh, right, unmanaged));
 }
 
-TEST(ResultType, keeps_static_extents_and_refuses_targets_that_cut_them) {  // R28
+TEST(ResultType, keeps_static_extents_and_refuses_targets_that_cut_them) {
   using Triples = Kokkos::View<double* [3], Kokkos::LayoutRight, TestSpace>;
   const auto mesh = mesh_of({world_size()});
   const auto triples = iota<Triples>(mesh, {Shard(0)}, {7, 3});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// DTensorSpec on paper; acceptance cases T6 to T9, T15 and R7.
+// DTensorSpec without ranks: local shapes, boundaries, equality and invalid arguments.
 #include <functional>
 #include <limits>
 #include <string>
@@ -33,7 +33,6 @@ std::string error_of(const std::function<void()>& call) {
   return message_of<InvalidArgument>(call);
 }
 
-// T6
 TEST(DTensorSpec, three_mesh_dims_split_one_tensor_dim_each_or_one_twice) {
   const MeshLayout layout({2, 2, 2});
 
@@ -46,7 +45,7 @@ TEST(DTensorSpec, three_mesh_dims_split_one_tensor_dim_each_or_one_twice) {
   EXPECT_EQ(twice.global_offset(6), (Extents{9, 0, 0}));
 }
 
-// T7
+// The first ranks along each mesh dim hold the larger shards.
 TEST(DTensorSpec, rows_of_31) {
   const DTensorSpec rows(line(4), {Shard(0)}, {31, 3});
   const DTensorSpec blocks(MeshLayout({2, 2}), {Shard(0), Shard(1)}, {31, 3});
@@ -55,7 +54,6 @@ TEST(DTensorSpec, rows_of_31) {
   EXPECT_EQ(local_shapes(blocks), (std::vector<Extents>{{16, 2}, {16, 1}, {15, 2}, {15, 1}}));
 }
 
-// T8
 TEST(DTensorSpec, knows_positions_in_the_mesh_not_ranks_of_the_communicator) {
   const auto layout = MeshLayout::from_ranks({0, 3}, {2});
 
@@ -65,7 +63,7 @@ TEST(DTensorSpec, knows_positions_in_the_mesh_not_ranks_of_the_communicator) {
   EXPECT_EQ(spec.owner({31, 0}), 1);
 }
 
-// T9
+// The rows are split into four chunks, and each chunk into two.
 TEST(DTensorSpec, rows_of_18_split_twice) {
   const DTensorSpec spec(MeshLayout({4, 2}), {Shard(0), Shard(0)}, {18, 2});
 
@@ -76,7 +74,6 @@ TEST(DTensorSpec, rows_of_18_split_twice) {
   EXPECT_EQ(spec.global_offset(7), (Extents{17, 0}));
 }
 
-// R7
 TEST(DTensorSpec, negative_shard_dim_is_stored_as_counted_from_the_first) {
   const DTensorSpec last(line(4), {Shard(-1)}, {4, 8, 12});
 
@@ -159,10 +156,11 @@ TEST(DTensorSpec, nested_boundaries_of_the_chunk_rule_are_stored_as_none) {
 
 TEST(DTensorSpec, boundaries_that_are_no_cut_are_invalid) {
   const auto error = [](const Boundaries& boundaries) {
-    return error_of([&] { DTensorSpec(line(2), {Shard(0)}, {10, 4}, boundaries, "test"); });
+    return error_of([&] { DTensorSpec(line(2), {Shard(0)}, {10, 4}, boundaries); });
   };
   const auto text =
-      "test: expected boundaries of tensor dim 0 as 3 ascending positions from 0 to 10, got ";
+      "DTensorSpec: expected boundaries of tensor dim 0 as 3 ascending positions from 0 to 10, "
+      "got ";
 
   EXPECT_EQ(error({{0, 10}, {}}), text + std::string("[0, 10]"));
   EXPECT_EQ(error({{0, 3, 6, 10}, {}}), text + std::string("[0, 3, 6, 10]"));
@@ -170,7 +168,7 @@ TEST(DTensorSpec, boundaries_that_are_no_cut_are_invalid) {
   EXPECT_EQ(error({{0, 5, 9}, {}}), text + std::string("[0, 5, 9]"));
   EXPECT_EQ(error({{0, 11, 10}, {}}), text + std::string("[0, 11, 10]"));
   EXPECT_EQ(error({{0, -1, 10}, {}}), text + std::string("[0, -1, 10]"));
-  EXPECT_EQ(error({{0, 5, 10}}), "test: expected boundaries for 2 tensor dims, got 1 lists");
+  EXPECT_EQ(error({{0, 5, 10}}), "DTensorSpec: expected boundaries for 2 tensor dims, got 1 lists");
   EXPECT_THAT(error({{}, {0, 2, 4}}), HasSubstr("of tensor dim 1 as 2 ascending positions"));
   EXPECT_EQ(error({{0, 0, 10}, {}}), "no error");
   EXPECT_EQ(error({{0, 10, 10}, {0, 4}}), "no error");
@@ -179,27 +177,29 @@ TEST(DTensorSpec, boundaries_that_are_no_cut_are_invalid) {
 TEST(DTensorSpec, placements_and_shapes_that_do_not_fit_are_invalid) {
   const MeshLayout layout({2, 4}, {"dp", "tp"});
   const auto error = [&](const Placements& placements, const Extents& shape) {
-    return error_of([&] { DTensorSpec(layout, placements, shape, {}, "test"); });
+    return error_of([&] { DTensorSpec(layout, placements, shape); });
   };
   constexpr auto large = std::int64_t{1} << 32;
   constexpr auto largest = std::numeric_limits<std::int64_t>::max();
 
   EXPECT_EQ(error({Shard(0)}, {8}),
-            "test: expected 2 placements for mesh (dp=2, tp=4), got 1 (S(0))");
+            "DTensorSpec: expected 2 placements for mesh (dp=2, tp=4), got 1 (S(0))");
   EXPECT_EQ(error({Shard(0), Shard(0), Replicate()}, {8}),
-            "test: expected 2 placements for mesh (dp=2, tp=4), got 3 (S(0), S(0), R)");
+            "DTensorSpec: expected 2 placements for mesh (dp=2, tp=4), got 3 (S(0), S(0), R)");
   EXPECT_EQ(error({Shard(0), Shard(1)}, {8}),
-            "test: expected Shard dims of a 1-d tensor, got S(1)");
+            "DTensorSpec: expected Shard dims of a 1-d tensor, got S(1)");
   EXPECT_EQ(error({Shard(-2), Replicate()}, {8}),
-            "test: expected Shard dims of a 1-d tensor, got S(-2)");
+            "DTensorSpec: expected Shard dims of a 1-d tensor, got S(-2)");
   EXPECT_EQ(error({Replicate(), Replicate()}, {8, -1}),
-            "test: expected extents >= 0, got shape (8, -1)");
+            "DTensorSpec: expected extents >= 0, got shape (8, -1)");
   EXPECT_EQ(error({Replicate(), Replicate()}, {0, -1}),
-            "test: expected extents >= 0, got shape (0, -1)");
-  EXPECT_EQ(error({Replicate(), Replicate()}, {large, large}),
-            "test: expected a shape of fewer than 2^63 elements, got (4294967296, 4294967296)");
-  EXPECT_EQ(error({Replicate(), Replicate()}, {large, large / 2}),
-            "test: expected a shape of fewer than 2^63 elements, got (4294967296, 2147483648)");
+            "DTensorSpec: expected extents >= 0, got shape (0, -1)");
+  EXPECT_EQ(
+      error({Replicate(), Replicate()}, {large, large}),
+      "DTensorSpec: expected a shape of fewer than 2^63 elements, got (4294967296, 4294967296)");
+  EXPECT_EQ(
+      error({Replicate(), Replicate()}, {large, large / 2}),
+      "DTensorSpec: expected a shape of fewer than 2^63 elements, got (4294967296, 2147483648)");
   EXPECT_EQ(error({Replicate(), Replicate()}, {large, large / 4}), "no error");
   EXPECT_EQ(error({Replicate(), Replicate()}, {large, large, 0}), "no error");
   EXPECT_EQ(error({Shard(0), Shard(0)}, {largest}), "no error");
@@ -243,7 +243,6 @@ TEST(DTensorSpec, owner_of_an_index_outside_is_invalid) {
   EXPECT_THAT(error_of([&] { spec.owner({0}); }), HasSubstr("got (0)"));
 }
 
-// T15
 TEST(DTensorSpec, equal_specs_hash_equal) {
   const auto make = [](const char* first) {
     return DTensorSpec(MeshLayout({2, 4}, {first, "tp"}), {Shard(0), Partial()}, {9, 3});
@@ -253,7 +252,6 @@ TEST(DTensorSpec, equal_specs_hash_equal) {
   EXPECT_EQ(make("dp").hash(), make("ddp").hash());
 }
 
-// T15
 TEST(DTensorSpec, editing_what_it_was_made_of_changes_nothing) {
   Placements placements{Shard(0)};
   Extents shape{8, 4};
@@ -296,10 +294,10 @@ TEST(WithPlacements, boundaries_stay_where_the_split_stays) {
   const MeshLayout layout({2, 2});
   const DTensorSpec spec(layout, {Shard(0), Shard(1)}, {10, 10}, {{0, 1, 10}, {0, 3, 10}});
 
-  const auto same = with_placements(spec, {Shard(0), Shard(1)}, "test");
-  const auto first = with_placements(spec, {Shard(0), Replicate()}, "test");
-  const auto swapped = with_placements(spec, {Shard(1), Shard(0)}, "test");
-  const auto negative = with_placements(spec, {Shard(-2), Partial()}, "test");
+  const auto same = with_placements(spec, {Shard(0), Shard(1)});
+  const auto first = with_placements(spec, {Shard(0), Replicate()});
+  const auto swapped = with_placements(spec, {Shard(1), Shard(0)});
+  const auto negative = with_placements(spec, {Shard(-2), Partial()});
 
   EXPECT_EQ(same, spec);
   EXPECT_EQ(first, DTensorSpec(layout, {Shard(0), Replicate()}, {10, 10}, {{0, 1, 10}, {}}));
@@ -312,8 +310,8 @@ TEST(WithPlacements, another_split_order_is_another_split) {
   const DTensorSpec spec(layout, {Shard(0), Shard(0)}, {10}, {{0, 1, 2, 3, 10}});
   const Placements turned({Shard(0), Shard(0)}, {1, 0});
 
-  EXPECT_EQ(with_placements(spec, turned, "test"), DTensorSpec(layout, turned, {10}));
-  EXPECT_EQ(with_placements(spec, {Shard(0), Replicate()}, "test"),
+  EXPECT_EQ(with_placements(spec, turned), DTensorSpec(layout, turned, {10}));
+  EXPECT_EQ(with_placements(spec, {Shard(0), Replicate()}),
             DTensorSpec(layout, {Shard(0), Replicate()}, {10}));
 }
 
@@ -321,11 +319,11 @@ TEST(WithPlacements, what_does_not_fit_is_invalid) {
   const DTensorSpec spec(MeshLayout({2}, {"x"}), {Shard(0)}, {10, 4});
 
   EXPECT_EQ(error_of([&] {
-              with_placements(spec, {Shard(0), Shard(1)}, "test");
+              with_placements(spec, {Shard(0), Shard(1)});
             }),
-            "test: expected 1 placements for mesh (x=2), got 2 (S(0), S(1))");
-  EXPECT_EQ(error_of([&] { with_placements(spec, {Shard(2)}, "test"); }),
-            "test: expected Shard dims of a 2-d tensor, got S(2)");
+            "with_placements: expected 1 placements for mesh (x=2), got 2 (S(0), S(1))");
+  EXPECT_EQ(error_of([&] { with_placements(spec, {Shard(2)}); }),
+            "with_placements: expected Shard dims of a 2-d tensor, got S(2)");
 }
 
 /// The range of each tensor dim that a coordinate holds, found by cutting lists of indices.
@@ -415,7 +413,7 @@ TEST(DTensorSpec, written_out_boundaries_mean_the_same) {
 
     EXPECT_EQ(again, spec) << to_string(spec);
     EXPECT_EQ(again.hash(), spec.hash()) << to_string(spec);
-    EXPECT_EQ(with_placements(spec, spec.placements(), "test"), spec) << to_string(spec);
+    EXPECT_EQ(with_placements(spec, spec.placements()), spec) << to_string(spec);
   }
 }
 

@@ -115,8 +115,7 @@ inline RandomCase random_case(Generator& generator, int largest_mesh) {
 
 /// Draws how the mesh lies on nodes, mostly on one node, with costs that make each path by way of
 /// nodes the cheapest for some cases.
-inline void draw_nodes(Generator& generator, const MeshLayout& layout,
-                       RedistributeOptions& options) {
+inline void draw_nodes(Generator& generator, const MeshLayout& layout, PlanOptions& options) {
   const int kind = draw(generator, 0, 5);
   if (kind > 2) return;
   for (const int size : layout.shape()) {
@@ -131,14 +130,14 @@ inline void draw_nodes(Generator& generator, const MeshLayout& layout,
   }
 }
 
-/// Returns options with any wire order, little extra memory or the default, and nodes by
+/// Returns settings with any wire order, little extra memory or the default, and nodes by
 /// draw_nodes().
-inline RedistributeOptions random_options(Generator& generator, const MeshLayout& layout) {
-  RedistributeOptions options;
-  if (draw(generator, 0, 1) == 1) options.extra_memory = draw(generator, 1, 4000);
-  if (draw(generator, 0, 1) == 1) options.wire_order = WireOrder::first_dim_fastest;
-  draw_nodes(generator, layout, options);
-  return options;
+inline detail::PlanSettings random_settings(Generator& generator, const MeshLayout& layout) {
+  detail::PlanSettings settings;
+  if (draw(generator, 0, 1) == 1) settings.extra_memory = draw(generator, 1, 4000);
+  if (draw(generator, 0, 1) == 1) settings.wire_order = WireOrder::first_dim_fastest;
+  draw_nodes(generator, layout, settings);
+  return settings;
 }
 
 /// A StridedArray is the memory of one piece with room around it: any order of dims, gaps between

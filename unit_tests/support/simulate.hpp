@@ -100,15 +100,16 @@ class Simulation {
     const auto ranks = pieces_.size();
     auto results = destinations_;
     std::vector<detail::PhaseRun> phases(ranks);
-    const auto message = plan_.message_bytes();
+    const auto message = detail::PlanAccess::message_bytes(plan_);
     const bool has_window = nodes_.slot_bytes > 0;
     detail::ChunkSizes sizes{
         .window = nodes_.slot_bytes,
         .message = message,
         .term = has_window ? std::min(message, nodes_.slot_bytes)
                            : std::max<std::int64_t>(plan_.element_type().size, message / 4),
-        .messages_at_once =
-            nodes_.messages_at_once > 0 ? nodes_.messages_at_once : plan_.messages_at_once(),
+        .messages_at_once = nodes_.messages_at_once > 0
+                                ? nodes_.messages_at_once
+                                : detail::PlanAccess::messages_at_once(plan_),
         .terms_at_once = nodes_.terms_at_once};
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const detail::BoundPlan bound{plan_, steps_[rank], pieces_[rank], destinations_[rank]};

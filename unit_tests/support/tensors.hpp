@@ -85,8 +85,8 @@ struct GlobalIndex {
 
 /// Returns a tensor in which each element is its global index.
 template <class V>
-DTensor<V> iota(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
-  return from_function<V>(mesh, placements, shape, GlobalIndex(shape));
+DTensor<V> iota(const DeviceMesh& mesh, const Target& target, const Extents& shape) {
+  return from_function<V>(mesh, target, shape, GlobalIndex(shape));
 }
 
 /// Calls function(index) for the indices of a box, row-major.

@@ -122,37 +122,5 @@ TEST(Clone, with_an_instance_is_right_after_a_fence) {
   }
 }
 
-TEST(Item, is_the_value_of_a_zero_dimensional_tensor) {
-  using Scalar = Kokkos::View<float, TestSpace>;
-  using Const = Kokkos::View<const float, TestSpace>;
-  const Kokkos::DefaultExecutionSpace exec;
-  for (const auto& mesh : lines()) {
-    const auto tensor = full<Scalar>(mesh, {Replicate()}, {}, 2.5f);
-    const auto read_only = from_local(Const(tensor.to_local()), mesh, {Replicate()});
-
-    const auto value = item(tensor);
-    const float expected = is_on(mesh) ? 2.5f : 0.0f;
-
-    static_assert(std::is_same_v<decltype(value), const float>);
-    EXPECT_EQ(value, expected);
-    EXPECT_EQ(item(exec, tensor), expected);
-    EXPECT_EQ(item(read_only), expected);
-  }
-}
-
-TEST(Item, of_more_dims_or_of_a_partial_is_invalid) {
-  using Scalar = Kokkos::View<double, TestSpace>;
-  for (const auto& mesh : lines()) {
-    const auto matrix = zeros<Matrix>(mesh, {Replicate()}, {1, 1});
-    const auto partial = from_local(Scalar("scalar"), mesh, {Partial()});
-
-    const auto of_matrix = message_of<InvalidArgument>([&] { item(matrix); });
-    const auto of_partial = message_of<InvalidArgument>([&] { item(partial); });
-
-    EXPECT_THAT(of_matrix, HasSubstr("item: expected a 0-d tensor, got shape (1, 1)"));
-    EXPECT_THAT(of_partial, HasSubstr("item: expected Replicate placements"));
-  }
-}
-
 }  // namespace
 }  // namespace tessera::test

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Acceptance cases T7 to T9, T14 and T16.
+// Factories of tensors, and the default mesh that DeviceMeshScope sets.
 #include <string>
 #include <vector>
 
@@ -33,7 +33,7 @@ auto constant(double value) {
   return [value](const Extents&) { return value; };
 }
 
-// T7
+// The last rank holds one row less than the others.
 TEST(Factories, rows_of_31_on_four_ranks) {
   const auto mesh = mesh_of({4});
   if (mesh.is_null()) return;
@@ -45,7 +45,6 @@ TEST(Factories, rows_of_31_on_four_ranks) {
   EXPECT_EQ(tensor.local_shape(), (Extents{mesh.rank() < 3 ? 8 : 7, 3}));
 }
 
-// T7
 TEST(Factories, rows_and_columns_of_31_by_3_on_two_by_two) {
   const auto mesh = mesh_of({2, 2});
   if (mesh.is_null()) return;
@@ -58,7 +57,6 @@ TEST(Factories, rows_and_columns_of_31_by_3_on_two_by_two) {
   EXPECT_EQ(tensor.local_shape(), expected[static_cast<std::size_t>(mesh.rank())]);
 }
 
-// T8
 TEST(Factories, mesh_of_two_ranks_of_four_leaves_the_others_empty) {
   if (world_size() < 4) return;
   const auto mesh = DeviceMesh::from_ranks(MPI_COMM_WORLD, {0, 3}, {2});
@@ -72,7 +70,7 @@ TEST(Factories, mesh_of_two_ranks_of_four_leaves_the_others_empty) {
   EXPECT_EQ(wrong_piece(tensor, constant(0)), "");
 }
 
-// T9
+// The rows are split into four chunks, and each chunk into two.
 TEST(Factories, rows_of_18_split_twice) {
   const auto mesh = mesh_of({4, 2});
   if (mesh.is_null()) return;
@@ -169,7 +167,6 @@ TEST(Factories, null_tensor_has_an_empty_view) {
   EXPECT_EQ(tensor.to_local().size(), 0u);
 }
 
-// T14
 TEST(Factories, zero_dimensional_tensor_works_everywhere) {
   using Scalar = Kokkos::View<double, TestSpace>;
   for (const auto& mesh : lines()) {
@@ -192,7 +189,6 @@ TEST(Factories, zero_dimensional_tensor_works_everywhere) {
   }
 }
 
-// T14
 TEST(Factories, views_without_dynamic_extents_work_off_the_mesh_too) {
   using Scalar = Kokkos::View<double, TestSpace>;
   using Three = Kokkos::View<double[3], TestSpace>;
@@ -225,7 +221,6 @@ TEST(Factories, random_integers_are_invalid_also_where_the_piece_is_empty) {
   }
 }
 
-// T14
 TEST(Factories, extents_0_and_1_work_everywhere) {
   for (const auto& mesh : lines()) {
     for (const Extents& global : {Extents{0, 4}, Extents{4, 0}, Extents{0, 0}, Extents{1, 1},
@@ -248,7 +243,6 @@ TEST(Factories, extents_0_and_1_work_everywhere) {
   }
 }
 
-// T14
 TEST(Factories, eight_dimensional_tensor_works_everywhere) {
   using Eight = Kokkos::View<double********, Kokkos::LayoutLeft, TestSpace>;
   const Extents global{2, 3, 1, 2, 2, 1, 3, 2};
@@ -268,7 +262,6 @@ TEST(Factories, eight_dimensional_tensor_works_everywhere) {
   }
 }
 
-// T16
 TEST(DeviceMeshScope, innermost_mesh_is_the_default) {
   const auto outer = mesh_of({1});
   const auto inner = world_size() > 1 ? mesh_of({2}) : mesh_of({1, 1});
@@ -300,7 +293,6 @@ TEST(DeviceMeshScope, innermost_mesh_is_the_default) {
   EXPECT_EQ(after.device_mesh(), outer);
 }
 
-// T16
 TEST(DeviceMeshScope, instance_and_default_mesh_go_together) {
   const auto mesh = mesh_of({1});
   const DeviceMeshScope scope(mesh);
@@ -316,7 +308,6 @@ TEST(DeviceMeshScope, instance_and_default_mesh_go_together) {
   EXPECT_EQ(from_function<Matrix>(exec, placements, shape, GlobalIndex(shape)).device_mesh(), mesh);
 }
 
-// T16
 TEST(DeviceMeshScope, outside_any_scope_a_mesh_is_needed) {
   const Placements placements{Shard(0)};
   const auto local = iota_view<Matrix>({2, 2});

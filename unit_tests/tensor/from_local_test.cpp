@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Acceptance cases T1 to T3 and T6, and what else from_local does.
+// What from_local infers from the local Views, and what run_check finds.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -41,7 +41,6 @@ void set(const V& view, int row, int column, double value) {
   change_on_host(view, [&](const auto& host) { host(row, column) = value; });
 }
 
-// T1
 TEST(FromLocal, shape_follows_the_placements) {
   for (const auto& mesh : lines()) {
     const auto shape_as = [&](const Placements& placements) {
@@ -62,7 +61,6 @@ TEST(FromLocal, shape_follows_the_placements) {
   }
 }
 
-// T2
 TEST(FromLocal, uneven_columns_are_gathered_exactly) {
   for (const auto& mesh : lines()) {
     const auto begin = [](std::int64_t rank) { return rank * (rank + 3) / 2; };
@@ -87,7 +85,6 @@ TEST(FromLocal, uneven_columns_are_gathered_exactly) {
   }
 }
 
-// T3
 TEST(FromLocal, run_check_finds_a_replica_of_another_shape) {
   for (const auto& mesh : longer_lines()) {
     const int last = mesh.size() - 1;
@@ -102,7 +99,6 @@ TEST(FromLocal, run_check_finds_a_replica_of_another_shape) {
   }
 }
 
-// T3
 TEST(FromLocal, run_check_finds_a_piece_of_another_extent) {
   for (const auto& mesh : longer_lines()) {
     const auto local = matrix(3, mesh.rank() == 1 ? 2 : 3);
@@ -115,20 +111,20 @@ TEST(FromLocal, run_check_finds_a_piece_of_another_extent) {
   }
 }
 
-// T3
 TEST(FromLocal, run_check_finds_a_replica_with_other_values) {
   for (const auto& mesh : longer_lines()) {
     auto local = iota_view<Matrix>({3, 3});
     if (mesh.rank() == 1) set(local, 2, 1, -1);
-    const auto check = [&](const FromLocal& options) {
-      return message_of<InvalidArgument>([&] { from_local(local, mesh, {Replicate()}, options); });
+    const auto check = [&](const Target& target, const FromLocal& options) {
+      return message_of<InvalidArgument>([&] { from_local(local, mesh, target, options); });
     };
+    const DTensorSpec spec(mesh.layout(), {Replicate()}, {3, 3});
 
-    const auto inferred = check({.run_check = true});
-    const auto given = check({.shape = {3, 3}, .run_check = true});
-    const auto unchecked = check({});
+    const auto inferred = check(Replicate(), {.run_check = true});
+    const auto given = check(spec, {.run_check = true});
+    const auto unchecked = check(Replicate(), {});
     if (mesh.rank() == 1) set(local, 2, 1, 7);
-    const auto repaired = check({.run_check = true});
+    const auto repaired = check(Replicate(), {.run_check = true});
 
     EXPECT_EQ(unchecked, "no error");
     EXPECT_EQ(repaired, "no error");
@@ -244,13 +240,13 @@ TEST(FromLocal, run_check_finds_another_element_type) {
   }
 }
 
-TEST(FromLocal, run_check_with_a_shape_throws_on_every_rank) {
+TEST(FromLocal, run_check_of_a_spec_throws_on_every_rank) {
   for (const auto& mesh : longer_lines()) {
     const auto local = matrix(mesh.rank() == 1 ? 4 : 3, 3);
-    const FromLocal options{.shape = {3 * mesh.size(), 3}, .run_check = true};
+    const DTensorSpec spec(mesh.layout(), {Shard(0)}, {3 * mesh.size(), 3});
 
     const auto message =
-        message_of<InvalidArgument>([&] { from_local(local, mesh, {Shard(0)}, options); });
+        message_of<InvalidArgument>([&] { from_local(local, mesh, spec, {.run_check = true}); });
 
     if (!is_on(mesh)) continue;
     EXPECT_THAT(message, AllOf(HasSubstr("from_local: expected a local View of shape (3, 3)"),
@@ -264,7 +260,7 @@ TEST(FromLocal, with_a_shape_checks_on_this_rank_and_communicates_nothing) {
 
     Traffic traffic;
     const auto message = message_of<InvalidArgument>([&] {
-      from_local(local, mesh, {Shard(0)}, {.shape = {3 * mesh.size(), 3}});
+      from_local(local, mesh, {Shard(0)}, {3 * mesh.size(), 3});
     });
 
     EXPECT_EQ(traffic.metadata() + traffic.exchanges() + traffic.agreements(), 0);
@@ -280,7 +276,7 @@ TEST(FromLocal, with_a_shape_follows_the_chunk_rule) {
     const DTensorSpec spec(mesh.layout(), {Shard(0)}, {5, 3});
     const auto local = is_on(mesh) ? matrix(spec.local_shape(mesh.rank())[0], 3) : matrix(0, 0);
 
-    const auto tensor = from_local(local, mesh, {Shard(0)}, {.shape = {5, 3}});
+    const auto tensor = from_local(local, mesh, {Shard(0)}, {5, 3});
 
     EXPECT_EQ(tensor.spec(), spec);
     EXPECT_EQ(tensor.shape(), (Extents{5, 3}));
@@ -381,7 +377,7 @@ TEST(FromLocal, boundaries_are_in_split_order) {
   EXPECT_EQ(wrong_whole(whole, {10, 2}, GlobalIndex({10, 2})), "");
 }
 
-// T6
+// The global shape follows from the local one, also where two mesh dims split one tensor dim.
 TEST(FromLocal, three_mesh_dims) {
   using Cube = Kokkos::View<double***, Kokkos::LayoutRight, TestSpace>;
   const auto mesh = mesh_of({2, 2, 2});
@@ -409,29 +405,67 @@ TEST(FromLocal, a_piece_without_elements_gets_the_extents_of_the_spec) {
   }
 }
 
-TEST(FromLocal, with_an_instance_gives_the_same) {
-  for (const auto& mesh : lines()) {
-    const auto local = iota_view<Matrix>({2, 2});
-    const Kokkos::DefaultExecutionSpace exec;
+TEST(FromLocal, of_a_spec_has_its_boundaries_and_gathers_nothing) {
+  for (const auto& mesh : longer_lines()) {
+    std::vector<std::int64_t> cuts{0};
+    for (int rank = 0; rank < mesh.size(); ++rank) cuts.push_back(rank == 0 ? 1 : cuts[rank] + 3);
+    const DTensorSpec spec(mesh.layout(), {Shard(0)}, {cuts.back(), 2}, {cuts, {}});
+    const auto local = matrix(mesh.rank() == 0 ? 1 : 3, 2);
+    from_local(local, mesh, spec);
 
-    const auto tensor = from_local(exec, local, mesh, {Replicate()}, {.run_check = true});
+    Traffic traffic;
+    const auto tensor = from_local(local, mesh, spec);
 
+    EXPECT_EQ(tensor.spec(), spec);
+    EXPECT_EQ(traffic.metadata() + traffic.agreements(), 0);
     EXPECT_EQ(tensor.to_local().data(), is_on(mesh) ? local.data() : nullptr);
+  }
+}
+
+TEST(FromLocal, of_a_spec_on_another_mesh_or_of_another_rank_is_invalid) {
+  for (const auto& mesh : longer_lines()) {
+    const DTensorSpec elsewhere(MeshLayout({mesh.size() + 1}), {Shard(0)}, {4, 4});
+    const DTensorSpec cube(mesh.layout(), {Shard(0)}, {4, 4, 4});
+
+    const auto of_mesh =
+        message_of<MeshMismatch>([&] { from_local(matrix(2, 2), mesh, elsewhere); });
+    const auto of_rank = message_of<InvalidArgument>([&] { from_local(matrix(2, 2), mesh, cube); });
+
+    if (!is_on(mesh)) continue;
+    EXPECT_THAT(of_mesh, HasSubstr("from_local: expected a spec on mesh"));
+    EXPECT_THAT(of_rank, HasSubstr("from_local: expected a shape of 2 dims"));
+  }
+}
+
+TEST(FromLocal, takes_extents_vectors_and_lists_as_the_shape) {
+  for (const auto& mesh : lines()) {
+    const auto local = matrix(2, 2);
+    const std::int64_t two = 2;
+
+    for (const auto& tensor : {from_local(local, mesh, Replicate(), {2, 2}),
+                               from_local(local, mesh, Replicate(), {two, two}),
+                               from_local(local, mesh, Replicate(), Extents{2, 2}),
+                               from_local(local, mesh, Replicate(), std::vector<int>{2, 2})})
+      EXPECT_EQ(tensor.shape(), (Extents{2, 2}));
   }
 }
 
 TEST(FromLocal, placements_that_do_not_fit_are_invalid) {
   for (const auto& mesh : lines()) {
-    const auto call = [&](const Placements& placements, const FromLocal& options = {}) {
-      return message_of<InvalidArgument>(
-          [&] { from_local(matrix(2, 2), mesh, placements, options); });
+    const auto call = [&](const Placements& placements, const Extents& shape = {}) {
+      return message_of<InvalidArgument>([&] {
+        if (shape.empty())
+          from_local(matrix(2, 2), mesh, placements);
+        else
+          from_local(matrix(2, 2), mesh, placements, shape);
+      });
     };
 
     const auto of_two = call({Shard(0), Shard(1)});
-    const auto of_two_given = call({Shard(0), Shard(1)}, {.shape = {2, 2}});
+    const auto of_two_given = call({Shard(0), Shard(1)}, {2, 2});
     const auto of_dim_2 = call({Shard(2)});
-    const auto of_3d_shape = call({Replicate()}, {.shape = {2, 2, 2}});
-    const auto of_op = call({Partial(ReduceOp::bxor)}, {.shape = {2, 2}});
+    const auto of_3d_shape = call({Replicate()}, {2, 2, 2});
+    const auto of_op = call({Partial(ReduceOp::bxor)}, {2, 2});
 
     EXPECT_THAT(of_two, HasSubstr("from_local: expected 1 placements for mesh"));
     EXPECT_THAT(of_two_given, HasSubstr("from_local: expected 1 placements for mesh"));

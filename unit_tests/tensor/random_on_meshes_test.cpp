@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Acceptance cases T10 and T11.
+// Random tensors have the same elements on every mesh, with all placements and layouts.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -79,7 +79,6 @@ void expect_equal_bits_on_all_meshes(const Make& make) {
   }
 }
 
-// T10
 TEST(RandomOnMeshes, uniform_doubles_are_equal_bit_by_bit) {
   const auto make = []<class V>(const DeviceMesh& mesh, const Placements& placements) {
     return rand<V>(mesh, placements, shape, {.seed = 11, .stream = 3});
@@ -89,7 +88,6 @@ TEST(RandomOnMeshes, uniform_doubles_are_equal_bit_by_bit) {
   expect_equal_bits_on_all_meshes<LeftMatrix>(make);
 }
 
-// T10
 TEST(RandomOnMeshes, normal_doubles_are_equal_bit_by_bit) {
   const auto make = []<class V>(const DeviceMesh& mesh, const Placements& placements) {
     return randn<V>(mesh, placements, shape, {.seed = 11, .stream = 3});
@@ -99,7 +97,6 @@ TEST(RandomOnMeshes, normal_doubles_are_equal_bit_by_bit) {
   expect_equal_bits_on_all_meshes<LeftMatrix>(make);
 }
 
-// T10
 TEST(RandomOnMeshes, uniform_floats_are_equal_bit_by_bit) {
   const auto make = []<class V>(const DeviceMesh& mesh, const Placements& placements) {
     return rand<V>(mesh, placements, shape, {.seed = 12});
@@ -108,7 +105,6 @@ TEST(RandomOnMeshes, uniform_floats_are_equal_bit_by_bit) {
   expect_equal_bits_on_all_meshes<Kokkos::View<float**, Kokkos::LayoutRight, TestSpace>>(make);
 }
 
-// T10
 TEST(RandomOnMeshes, replicas_are_equal) {
   for (const auto& mesh : meshes_of({{2}, {2, 2}, {4, 2}})) {
     const auto placements =
@@ -119,7 +115,6 @@ TEST(RandomOnMeshes, replicas_are_equal) {
   }
 }
 
-// T10
 TEST(RandomOnMeshes, another_seed_or_stream_differs) {
   const auto draw = [](const Random& random) {
     return elements(rand<Matrix>(alone(), {Replicate()}, shape, random).to_local());
@@ -141,7 +136,6 @@ double sum_over(const DeviceMesh& mesh, double mine) {
   return item(reduce_partial(from_local(local, mesh, {Partial()})));
 }
 
-// T11
 TEST(RandomOnMeshes, a_million_normal_numbers_have_mean_0_and_variance_1) {
   constexpr std::int64_t n = 1'000'000;
   const auto mesh = mesh_of({world_size()});

@@ -166,9 +166,9 @@ TEST(Rand, rejects_types_that_have_no_such_numbers) {
   };
 
   EXPECT_EQ(message(1, Distribution::uniform),
-            "rand: expected a floating or complex element type, got int32");
+            "expected a floating or complex element type, got int32");
   EXPECT_EQ(message(1.0L, Distribution::normal),
-            "randn: expected a floating or complex element type, got longdouble");
+            "expected a floating or complex element type, got longdouble");
 }
 
 TEST(Rand, fills_nothing_where_there_is_nothing) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Acceptance case T17. The first argument says who initialises what before the ScopeGuard; the
-// program fails unless the guard finalised exactly its own. A tensor lives on in static storage.
+// The first argument says who initialises what before the ScopeGuard; the program fails unless the
+// guard finalised exactly its own. A tensor lives on in static storage.
 #include <cstdio>
 #include <memory>
 #include <stdexcept>

@@ -5,9 +5,14 @@
 #include <concepts>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tessera {
+
+namespace detail {
+struct ErrorAccess;
+}
 
 /// An Error is the base of everything that Tessera throws. The message names the function, what was
 /// expected and what was given.
@@ -24,6 +29,8 @@ class Error : public std::runtime_error {
   int line() const noexcept { return line_; }
 
  private:
+  friend detail::ErrorAccess;
+
   const char* file_;
   int line_;
 };
@@ -88,5 +95,33 @@ void require(bool condition, Message&& message, const char* file = __builtin_FIL
   else
     throw E(std::forward<Message>(message), file, line);
 }
+
+namespace detail {
+
+struct ErrorAccess {
+  /// Puts "function: " in front of a text that does not name a function yet, which is one that
+  /// begins with "expected".
+  static void name(Error& error, const char* function) {
+    const std::string_view text = error.what();
+    if (!text.starts_with("expected")) return;
+    static_cast<std::runtime_error&>(error) =
+        std::runtime_error(std::string(function) + ": " + std::string(text));
+  }
+};
+
+/// Returns body(). Every public function runs its checks in here (collective ones in
+/// collectively()), so that the checks, which many functions share, need not know its name: the
+/// text "expected 2 placements, …" becomes "function: expected 2 placements, …".
+template <class Body>
+decltype(auto) named(const char* function, Body&& body) {
+  try {
+    return body();
+  } catch (Error& error) {
+    ErrorAccess::name(error, function);
+    throw;
+  }
+}
+
+}  // namespace detail
 
 }  // namespace tessera

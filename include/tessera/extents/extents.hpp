@@ -94,8 +94,8 @@ std::int64_t product(const Extents& extents);
 
 /// Returns the number of elements of a shape that has not been checked yet.
 ///
-/// Errors: InvalidArgument, naming `function`, for a negative extent or 2^63 elements or more.
-std::int64_t checked_product(const Extents& shape, const char* function);
+/// Errors: InvalidArgument for a negative extent or 2^63 elements or more.
+std::int64_t checked_product(const Extents& shape);
 
 /// Returns the numbers as text: "(4, 3)"; "()" for 0-d.
 std::string to_string(const Extents& extents);

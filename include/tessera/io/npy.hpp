@@ -7,7 +7,9 @@
 #include <tessera/io/detail/npy_pieces.hpp>
 #include <tessera/io/npy_header.hpp>
 #include <tessera/redistribute/redistribute.hpp>
+#include <tessera/sharding/target.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
+#include <tessera/tensor/execution.hpp>
 #include <tessera/tensor/factories.hpp>
 
 /// Tessera reads and writes NumPy's .npy files with elements b1, i1 to i8, u1 to u8, f2 to f8, c8,
@@ -19,14 +21,18 @@ namespace detail {
 
 template <class V>
 DTensor<V> read_npy(const Execution& execution, const std::string& path, const DeviceMesh& mesh,
-                    const Placements& placements) {
+                    const Target& target) {
   static_assert(is_allocatable<V>,
                 "expected a managed, non-const View in LayoutLeft or LayoutRight");
   constexpr auto type = element_type<typename V::value_type>();
-  return collectively(mesh.calls(), "read_npy", [&](Operation& operation) {
-    const auto header = header_for(operation, path, mesh, placements, V::rank(), type);
-    const DTensorSpec spec(mesh.layout(), placements, header.shape, {}, "read_npy");
-    if (mesh.coordinate()) require_representable<V>(spec, "read_npy");
+  return collectively(MeshAccess::calls(mesh), "read_npy", [&](Operation& operation) {
+    const auto header = header_for(operation, path, mesh, target, V::rank(), type);
+    if (!mesh.coordinate())
+      return allocate_dtensor<V>(
+          mesh, make_spec(mesh.layout(), target.placements(mesh.ndim()), header.shape),
+          "tessera::read_npy");
+    const auto spec = target_spec(mesh.layout(), header.shape, target);
+    require_representable<V>(spec);
     auto result = allocate_dtensor<V>(mesh, spec, "tessera::read_npy");
     read_piece(execution, path, header, mesh, spec, array_ref(result.to_local()));
     return result;
@@ -36,7 +42,7 @@ DTensor<V> read_npy(const Execution& execution, const std::string& path, const D
 template <class V>
 void write_npy(const Execution& execution, const std::string& path, const DTensor<V>& tensor) {
   const auto& mesh = tensor.device_mesh();
-  auto* const calls = mesh.is_null() ? nullptr : mesh.calls();
+  auto* const calls = mesh.is_null() ? nullptr : MeshAccess::calls(mesh);
   collectively(calls, "write_npy", [&](Operation& operation) {
     write_pieces(operation, execution, path, mesh, tensor.spec(), array_ref(tensor.to_local()));
   });
@@ -49,53 +55,36 @@ void write_npy(const Execution& execution, const std::string& path, const DTenso
 /// V is a managed, non-const View type in LayoutLeft or LayoutRight. Elements convert to those of
 /// V: bool to any number, integers to integers that hold all their values, real numbers to
 /// floating-point and complex ones (rounded), complex numbers to complex ones. Without a mesh it
-/// takes that of the DeviceMeshScope; without placements all are Replicate. The result is complete
-/// on return.
+/// takes that of the DeviceMeshScope; without a target all placements are Replicate. The result is
+/// complete on return.
 /// Example: auto x = read_npy<Kokkos::View<double**>>("x.npy", mesh, {Shard(0)});
 /// Collective over the mesh. Off the mesh the result is empty and has shape 0.
 /// Errors: IoError as in read_npy_header, for a file of another number of dims than V, for elements
-/// that do not convert as above; InvalidArgument for a Partial, placements that do not fit, static
-/// extents of V that differ or would be split, arguments that differ between ranks. All ranks throw
-/// the same error.
-template <class V>
-DTensor<V> read_npy(const std::string& path, const DeviceMesh& mesh, const Placements& placements) {
-  return detail::read_npy<V>(Execution(), path, mesh, placements);
-}
-/// Takes no placements: all are Replicate.
-template <class V>
-DTensor<V> read_npy(const std::string& path, const DeviceMesh& mesh) {
-  return detail::read_npy<V>(Execution(), path, mesh, detail::all_replicate(mesh));
+/// that do not convert as above; InvalidArgument for a Partial, placements that do not fit, a spec
+/// of another shape, static extents of V that differ or would be split, arguments that differ
+/// between ranks; MeshMismatch for a spec on another mesh. All ranks throw the same error.
+template <LocalView V>
+DTensor<V> read_npy(const std::string& path, const DeviceMesh& mesh,
+                    const Target& target = all_replicate) {
+  return detail::read_npy<V>(Execution(), path, mesh, target);
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <class V>
-DTensor<V> read_npy(const std::string& path, const Placements& placements) {
-  return read_npy<V>(path, default_device_mesh("read_npy"), placements);
-}
-/// Takes the mesh of the current DeviceMeshScope; all placements are Replicate.
-template <class V>
-DTensor<V> read_npy(const std::string& path) {
-  return read_npy<V>(path, default_device_mesh("read_npy"));
+template <LocalView V>
+DTensor<V> read_npy(const std::string& path, const Target& target = all_replicate) {
+  return detail::read_npy<V>(Execution(), path, detail::named("read_npy", detail::mesh_of_scope),
+                             target);
 }
 /// Runs the kernels that copy elements into the local pieces on `exec`, and waits for them.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> read_npy(const E& exec, const std::string& path, const DeviceMesh& mesh,
-                    const Placements& placements) {
-  return detail::read_npy<V>(Execution(exec), path, mesh, placements);
-}
-/// Runs copies on `exec`; all placements are Replicate.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> read_npy(const E& exec, const std::string& path, const DeviceMesh& mesh) {
-  return detail::read_npy<V>(Execution(exec), path, mesh, detail::all_replicate(mesh));
+template <LocalView V>
+DTensor<V> read_npy(const Execution& exec, const std::string& path, const DeviceMesh& mesh,
+                    const Target& target = all_replicate) {
+  return detail::read_npy<V>(exec, path, mesh, target);
 }
 /// Runs copies on `exec`, and takes the mesh of the current DeviceMeshScope.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> read_npy(const E& exec, const std::string& path, const Placements& placements) {
-  return read_npy<V>(exec, path, default_device_mesh("read_npy"), placements);
-}
-/// Runs copies on `exec`, and takes the mesh of the DeviceMeshScope; all placements are Replicate.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> read_npy(const E& exec, const std::string& path) {
-  return read_npy<V>(exec, path, default_device_mesh("read_npy"));
+template <LocalView V>
+DTensor<V> read_npy(const Execution& exec, const std::string& path,
+                    const Target& target = all_replicate) {
+  return detail::read_npy<V>(exec, path, detail::named("read_npy", detail::mesh_of_scope), target);
 }
 
 /// Writes the full tensor, of any View type, as one .npy file of version 1.0 in C order and native
@@ -108,14 +97,14 @@ DTensor<V> read_npy(const E& exec, const std::string& path) {
 /// Errors: IoError, after which no new file is left; InvalidArgument for a Partial, an element type
 /// that .npy does not have, a DTensor without a mesh, arguments that differ between ranks. All
 /// ranks throw the same error.
-template <class V>
+template <LocalView V>
 void write_npy(const std::string& path, const DTensor<V>& tensor) {
   detail::write_npy(Execution(), path, tensor);
 }
 /// Waits for the work on `exec` before it reads the elements.
-template <detail::ExecutionSpace E, class V>
-void write_npy(const E& exec, const std::string& path, const DTensor<V>& tensor) {
-  detail::write_npy(Execution(exec), path, tensor);
+template <LocalView V>
+void write_npy(const Execution& exec, const std::string& path, const DTensor<V>& tensor) {
+  detail::write_npy(exec, path, tensor);
 }
 
 }  // namespace tessera

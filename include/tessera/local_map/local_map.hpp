@@ -44,7 +44,7 @@ class LocalMap {
     (detail::add_leaves(leaves, arguments), ...);
     const auto mesh = detail::mesh_of_call(leaves, options_.device_mesh);
     const detail::NamedRegion region(options_.name.c_str());
-    auto* const calls = mesh.is_null() ? nullptr : mesh.calls();
+    auto* const calls = mesh.is_null() ? nullptr : detail::MeshAccess::calls(mesh);
     return collectively(calls, "local_map", [&](Operation& operation) {
       detail::check_inputs(leaves, in_, mesh, options_.redistribute_inputs);
       const auto outputs = detail::outputs_of(out_);
@@ -114,15 +114,16 @@ class LocalMap {
 ///             ranks Error with its text; a type of Tessera stays that type everywhere). Every rank
 ///             that cannot complete the call throws, see collectively().
 template <class Function>
-auto local_map(Function func, OutPlacement out, InPlacements in = {},
-               LocalMapOptions options = {}) {
-  return LocalMap<Function, OutPlacement, false>(std::move(func), std::move(out), std::move(in),
-                                                 std::move(options));
+LocalMap<Function, OutPlacement, false> local_map(Function func, OutPlacement out,
+                                                  InPlacements in = {},
+                                                  LocalMapOptions options = {}) {
+  return {std::move(func), std::move(out), std::move(in), std::move(options)};
 }
 /// Takes a function that returns nothing, or one value that is passed on as it is.
 template <class Function>
-auto local_map(Function func, None out, InPlacements in = {}, LocalMapOptions options = {}) {
-  return LocalMap<Function, None, false>(std::move(func), out, std::move(in), std::move(options));
+LocalMap<Function, None, false> local_map(Function func, None out, InPlacements in = {},
+                                          LocalMapOptions options = {}) {
+  return {std::move(func), out, std::move(in), std::move(options)};
 }
 
 namespace detail {
@@ -145,34 +146,33 @@ inline LocalMapOptions on(const DeviceMesh& mesh, LocalMapOptions options) {
 /// Takes a function that returns a tuple or a pair. `out` has an output placement for each element,
 /// `none` for one that is passed on as it is. Another number of placements does not compile.
 template <class Function, class... Outs>
-auto local_map(Function func, const std::tuple<Outs...>& out, InPlacements in = {},
-               LocalMapOptions options = {}) {
-  using Out = std::tuple<detail::StoredOut<Outs>...>;
-  return LocalMap<Function, Out, false>(std::move(func), Out(out), std::move(in),
-                                        std::move(options));
+LocalMap<Function, std::tuple<detail::StoredOut<Outs>...>, false> local_map(
+    Function func, const std::tuple<Outs...>& out, InPlacements in = {},
+    LocalMapOptions options = {}) {
+  return {std::move(func), std::tuple<detail::StoredOut<Outs>...>(out), std::move(in),
+          std::move(options)};
 }
 
 /// Takes `mesh`, too: Views that func returns become DTensors even if no argument is one.
 template <class Function>
-auto local_map(const DeviceMesh& mesh, Function func, OutPlacement out, InPlacements in = {},
-               LocalMapOptions options = {}) {
-  return LocalMap<Function, OutPlacement, true>(std::move(func), std::move(out), std::move(in),
-                                                detail::on(mesh, std::move(options)));
+LocalMap<Function, OutPlacement, true> local_map(const DeviceMesh& mesh, Function func,
+                                                 OutPlacement out, InPlacements in = {},
+                                                 LocalMapOptions options = {}) {
+  return {std::move(func), std::move(out), std::move(in), detail::on(mesh, std::move(options))};
 }
 /// Takes `mesh`, and a function that returns nothing, or one value that is passed on as it is.
 template <class Function>
-auto local_map(const DeviceMesh& mesh, Function func, None out, InPlacements in = {},
-               LocalMapOptions options = {}) {
-  return LocalMap<Function, None, true>(std::move(func), out, std::move(in),
-                                        detail::on(mesh, std::move(options)));
+LocalMap<Function, None, true> local_map(const DeviceMesh& mesh, Function func, None out,
+                                         InPlacements in = {}, LocalMapOptions options = {}) {
+  return {std::move(func), out, std::move(in), detail::on(mesh, std::move(options))};
 }
 /// Takes `mesh`, and a function that returns a tuple or a pair.
 template <class Function, class... Outs>
-auto local_map(const DeviceMesh& mesh, Function func, const std::tuple<Outs...>& out,
-               InPlacements in = {}, LocalMapOptions options = {}) {
-  using Out = std::tuple<detail::StoredOut<Outs>...>;
-  return LocalMap<Function, Out, true>(std::move(func), Out(out), std::move(in),
-                                       detail::on(mesh, std::move(options)));
+LocalMap<Function, std::tuple<detail::StoredOut<Outs>...>, true> local_map(
+    const DeviceMesh& mesh, Function func, const std::tuple<Outs...>& out, InPlacements in = {},
+    LocalMapOptions options = {}) {
+  return {std::move(func), std::tuple<detail::StoredOut<Outs>...>(out), std::move(in),
+          detail::on(mesh, std::move(options))};
 }
 
 }  // namespace tessera

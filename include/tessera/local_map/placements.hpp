@@ -36,6 +36,9 @@ class InPlacement {
   InPlacement(Keep) : value_(keep) {}
   InPlacement(Placements placements) : value_(std::move(placements)) {}
   InPlacement(std::initializer_list<Placement> placements) : value_(Placements(placements)) {}
+  /// Takes the placement along the only mesh dim.
+  template <detail::OnePlacement P>
+  InPlacement(P placement) : value_(Placements{Placement(placement)}) {}
 
   /// Returns whether it is std::nullopt: the argument must not be a DTensor.
   bool is_no_tensor() const { return std::holds_alternative<std::nullopt_t>(value_); }
@@ -74,6 +77,9 @@ class OutPlacement {
 
   OutPlacement(Placements placements) : placements_(std::move(placements)) {}
   OutPlacement(std::initializer_list<Placement> placements) : placements_(placements) {}
+  /// Takes the placement along the only mesh dim.
+  template <detail::OnePlacement P>
+  OutPlacement(P placement) : placements_{Placement(placement)} {}
 
   Rule rule() const { return rule_; }
   /// Returns the placements given; empty for like_input.

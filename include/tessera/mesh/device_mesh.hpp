@@ -19,6 +19,10 @@
 
 namespace tessera {
 
+namespace detail {
+struct MeshAccess;
+}
+
 /// A DeviceMesh is an n-dimensional grid of ranks of a communicator. It is a shared handle, like a
 /// View: copies refer to the same mesh.
 ///
@@ -96,19 +100,6 @@ class DeviceMesh {
   /// Returns the library's duplicate of the user's communicator.
   const Communicator& communicator() const;
 
-  /// Returns the log of the calls on this mesh, for the library; null off the mesh. Errors: those
-  /// of group().
-  detail::OperationLog* calls() const;
-
-  /// Returns an object of type T that lives as long as the mesh and is shared by all its handles.
-  /// It is default-constructed at first use.
-  template <class T>
-  T& attachment() const {
-    auto& slot = attachment_slot(typeid(T));
-    if (!slot) slot = std::make_shared<T>();
-    return *static_cast<T*>(slot.get());
-  }
-
   /// Compares as the class description says; null handles are equal.
   friend bool operator==(const DeviceMesh& a, const DeviceMesh& b);
 
@@ -120,11 +111,32 @@ class DeviceMesh {
   static DeviceMesh make(const Communicator& communicator, FunctionName function,
                          bool arguments_differ, const MakeLayout& make_layout);
   friend DeviceMesh init_device_mesh(MPI_Comm, const std::vector<int>&, std::vector<std::string>);
+  friend detail::MeshAccess;
   std::shared_ptr<void>& attachment_slot(std::type_index type) const;
   const State& state() const;
 
   std::shared_ptr<State> state_;
 };
+
+namespace detail {
+
+/// Gives the library what it keeps with a mesh.
+struct MeshAccess {
+  /// Returns the log of the calls on `mesh`; null off the mesh. Errors: those of
+  /// DeviceMesh::group().
+  static OperationLog* calls(const DeviceMesh& mesh);
+
+  /// Returns an object of type T that lives as long as the mesh and is shared by all its handles.
+  /// It is default-constructed at first use.
+  template <class T>
+  static T& attachment(const DeviceMesh& mesh) {
+    auto& slot = mesh.attachment_slot(typeid(T));
+    if (!slot) slot = std::make_shared<T>();
+    return *static_cast<T*>(slot.get());
+  }
+};
+
+}  // namespace detail
 
 /// Creates a mesh of the first product(shape) ranks of `comm`, row-major. Example:
 /// init_device_mesh(MPI_COMM_WORLD, {2, 4}, {"dp", "tp"}).

@@ -55,7 +55,7 @@ std::string visualize_pieces(const DeviceMesh& mesh, const DTensorSpec& spec,
 /// Collective over the mesh: one small all-gather of the extents (metadata). Ranks with the same
 /// options get the same text, ranks off the mesh "". Errors: InvalidArgument as above, and for a
 /// DTensor without a mesh.
-template <class V>
+template <LocalView V>
 std::string visualize_sharding(const DTensor<V>& tensor, const VisualizeOptions& options = {}) {
   return detail::visualize_pieces(tensor.device_mesh(), tensor.spec(),
                                   detail::extents_of(tensor.to_local()), options);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
@@ -66,6 +67,15 @@ class Placement {
   ReduceOp op_ = ReduceOp::sum;
   int dim_ = -1;
 };
+
+namespace detail {
+
+/// Says whether P is a placement along one mesh dim.
+template <class P>
+concept OnePlacement = std::same_as<P, Shard> || std::same_as<P, Replicate> ||
+    std::same_as<P, Partial> || std::same_as<P, Placement>;
+
+}  // namespace detail
 
 /// Returns the placement as text: "R", "S(0)", "P(sum)".
 std::string to_string(const Placement& placement);

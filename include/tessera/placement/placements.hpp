@@ -14,6 +14,18 @@
 
 namespace tessera {
 
+class Placements;
+
+namespace detail {
+
+/// Returns `placements` with negative tensor dims resolved for a tensor of `tensor_dims` dims.
+///
+/// Errors: InvalidArgument for a tensor dim out of range or placements meant for another number of
+/// tensor dims.
+Placements resolved(const Placements& placements, int tensor_dims);
+
+}  // namespace detail
+
 /// Holds one Placement per mesh dim, and the split order if it is not that of the mesh dims.
 ///
 /// Example: on a mesh (dp, tp), {Shard(0), Shard(0)} splits dim 0 by dp first, and
@@ -55,13 +67,6 @@ class Placements {
   /// Returns a hash of everything that == compares.
   std::uint64_t hash() const;
 
-  /// Returns these placements with negative tensor dims resolved for a tensor of `tensor_dims`
-  /// dims.
-  ///
-  /// Errors: InvalidArgument, naming `function`, for a tensor dim out of range or placements meant
-  /// for another number of tensor dims.
-  Placements resolved(int tensor_dims, const char* function) const;
-
   /// Returns whether placements and split order are equal; the number of tensor dims does not
   /// count.
   friend bool operator==(const Placements& a, const Placements& b) {
@@ -69,6 +74,8 @@ class Placements {
   }
 
  private:
+  friend Placements detail::resolved(const Placements&, int);
+
   std::vector<Placement> placements_;
   std::vector<int> split_positions_;  // empty: the order of the mesh dims
   std::optional<int> tensor_dims_;

@@ -10,6 +10,7 @@
 
 #include <tessera/extents/element_type.hpp>
 #include <tessera/plan/detail/hop.hpp>
+#include <tessera/plan/detail/settings.hpp>
 #include <tessera/plan/options.hpp>
 #include <tessera/sharding/spec.hpp>
 
@@ -17,6 +18,10 @@ namespace tessera {
 
 class DeviceMesh;
 class Redistributor;
+
+namespace detail {
+struct PlanAccess;
+}
 
 /// Describes what one rank does in one phase of a step. Boxes are global indices.
 struct Phase {
@@ -65,7 +70,7 @@ class RedistributePlan {
   const DTensorSpec& source() const;
   const DTensorSpec& target() const;
   ElementType element_type() const;
-  const RedistributeOptions& options() const;
+  const PlanOptions& options() const;
 
   /// Returns the steps of one rank, which are made on demand. O(peers of that rank). From one mesh
   /// to another, ranks are numbered by position in ranks(), here and in the steps.
@@ -77,31 +82,6 @@ class RedistributePlan {
   int exchanges() const;
   /// Returns the local work besides the steps, if the target has new Partial mesh dims.
   const std::optional<PartialTarget>& partial_target() const;
-  /// Returns the op by which reduce steps combine contributions; sum for avg, whose result is
-  /// divided by divisor().
-  ReduceOp reduce_op() const;
-  /// Returns the number by which the result of reduce steps is divided; 1 unless an avg is reduced.
-  std::int64_t divisor() const;
-
-  /// Returns the largest length of a message, bytes. Longer blocks travel in chunks. If no ranks
-  /// share a window, reduction operands of more than 256 KiB travel in chunks, too. One chunk
-  /// travels while the next one is packed, and all messages under way at once respect
-  /// RedistributeOptions::extra_memory.
-  std::int64_t message_bytes() const;
-  /// Returns the largest number of messages of message_bytes() that a rank sends at once. It
-  /// receives as many, and reduction operands besides. Shorter messages may be more.
-  int messages_at_once() const;
-  /// Returns the number of reduction operands of a box that are received concurrently, if there are
-  /// many, and those of two chunks at once. It is a power of two, so that each group is a branch of
-  /// the fixed tree, whose result waits for the other branches.
-  int terms_at_once() const;
-  /// Returns the largest number of messages for which a rank may have memory at once.
-  std::int64_t message_buffers() const;
-  /// Returns the limit of the memory for all these messages, bytes.
-  std::int64_t memory_limit() const;
-
-  /// Returns a hash of source, target, element type and options.
-  std::uint64_t hash() const;
 
   /// Returns bounds of bytes and messages, and the predicted seconds by the cost model of the
   /// options.
@@ -117,14 +97,9 @@ class RedistributePlan {
   /// communicators.
   Redistributor bind(const DeviceMesh& source, const DeviceMesh& target) const;
 
-  /// Holds the data of the plan, for the library itself.
-  struct Data;
-
  private:
-  friend RedistributePlan make_plan(const DTensorSpec&, const DTensorSpec&, ElementType,
-                                    const RedistributeOptions&, const char*);
-  friend RedistributePlan make_plan_across(const DTensorSpec&, const DTensorSpec&, ElementType,
-                                           const RedistributeOptions&, const char*);
+  friend detail::PlanAccess;
+  struct Data;
   explicit RedistributePlan(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
 
   std::shared_ptr<const Data> data_;
@@ -141,8 +116,7 @@ class RedistributePlan {
 /// Errors: InvalidArgument for different shapes, or an op that the element type cannot reduce;
 /// MeshMismatch for different layouts.
 RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
-                           const RedistributeOptions& options = {},
-                           const char* function = "make_plan");
+                           const PlanOptions& options = {});
 
 /// Plans the path from one mesh to another mesh of the same communicator, which may share ranks
 /// with it or not.
@@ -152,14 +126,57 @@ RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target,
 /// source. If both specs are on one mesh, the plan is that of make_plan(). Errors: InvalidArgument
 /// as for make_plan().
 RedistributePlan make_plan_across(const DTensorSpec& source, const DTensorSpec& target,
-                                  ElementType type, const RedistributeOptions& options = {},
-                                  const char* function = "make_plan_across");
+                                  ElementType type, const PlanOptions& options = {});
 
 namespace detail {
-std::uint64_t hash_of(const RedistributeOptions& options);
-/// Returns the RedistributePlan::hash() of a plan without making the plan.
+
+/// Gives the library what it executes of a plan.
+struct PlanAccess {
+  using Data = RedistributePlan::Data;
+
+  /// Returns the plan of make_plan(), or of make_plan_across() if the specs are on two meshes. The
+  /// messages of its errors get the name of the function that is called.
+  static RedistributePlan make(const DTensorSpec& source, const DTensorSpec& target,
+                               ElementType type, const PlanSettings& settings);
+
+  static const PlanSettings& settings(const RedistributePlan& plan);
+  /// Returns the op by which reduce steps combine contributions; sum for avg, whose result is
+  /// divided by divisor().
+  static ReduceOp reduce_op(const RedistributePlan& plan);
+  /// Returns the number by which the result of reduce steps is divided; 1 unless an avg is reduced.
+  static std::int64_t divisor(const RedistributePlan& plan);
+
+  /// Returns the largest length of a message, bytes. Longer blocks travel in chunks. If no ranks
+  /// share a window, reduction operands of more than 256 KiB travel in chunks, too. One chunk
+  /// travels while the next one is packed, and all messages under way at once respect
+  /// PlanOptions::extra_memory.
+  static std::int64_t message_bytes(const RedistributePlan& plan);
+  /// Returns the largest number of messages of message_bytes() that a rank sends at once. It
+  /// receives as many, and reduction operands besides. Shorter messages may be more.
+  static int messages_at_once(const RedistributePlan& plan);
+  /// Returns the number of reduction operands of a box that are received concurrently, if there are
+  /// many, and those of two chunks at once. It is a power of two, so that each group is a branch of
+  /// the fixed tree, whose result waits for the other branches.
+  static int terms_at_once(const RedistributePlan& plan);
+  /// Returns the largest number of messages for which a rank may have memory at once.
+  static std::int64_t message_buffers(const RedistributePlan& plan);
+  /// Returns the limit of the memory for all these messages, bytes.
+  static std::int64_t memory_limit(const RedistributePlan& plan);
+
+  /// Returns a hash of source, target, element type and settings.
+  static std::uint64_t hash(const RedistributePlan& plan);
+};
+
+/// Returns the plan of make_plan(). The messages of its errors get the name of the function that is
+/// called.
+RedistributePlan plan_on_one_mesh(const DTensorSpec& source, const DTensorSpec& target,
+                                  ElementType type, const PlanSettings& settings);
+
+std::uint64_t hash_of(const PlanSettings& settings);
+/// Returns the PlanAccess::hash() of a plan without making the plan.
 std::uint64_t plan_hash(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
-                        const RedistributeOptions& options);
+                        const PlanSettings& settings);
+
 }  // namespace detail
 
 /// Returns one line: "(16, 24) on (dp=4) as S(0) -> … as R: 1 exchange".

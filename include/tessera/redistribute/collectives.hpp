@@ -9,6 +9,7 @@
 
 #include <tessera/redistribute/distribute_tensor.hpp>
 #include <tessera/redistribute/pending.hpp>
+#include <tessera/tensor/execution.hpp>
 #include <tessera/tensor/from_local.hpp>
 
 /// The functional collectives take and return Views, for use inside local_map. Each of them takes
@@ -30,7 +31,7 @@ namespace detail {
 
 /// Returns the tensor dim counted from the first one. Errors: InvalidArgument for a dim out of
 /// range.
-int resolved_dim(int tensor_dim, std::size_t tensor_dims, const char* function);
+int resolved_dim(int tensor_dim, std::size_t tensor_dims);
 
 Placements uniform(const DeviceMesh& mesh, Placement placement);
 
@@ -55,7 +56,7 @@ struct CollectiveCall {
 /// Holds a functional collective as a redistribution that is ready to run.
 template <class V>
 struct Prepared {
-  AllocatableView<V> result;
+  redistributed_view_t<V> result;
   Redistributor redistributor;
   ArrayRef source;
   ArrayRef destination;
@@ -64,7 +65,7 @@ struct Prepared {
 template <class V>
 Prepared<V> prepared(const V& view, const DeviceMesh& mesh, const DTensorSpec& to,
                      const Redistributor& redistributor, const char* label) {
-  auto result = allocate<AllocatableView<V>>(local_piece(mesh, to).shape, label);
+  auto result = allocate<redistributed_view_t<V>>(local_piece(mesh, to).shape, label);
   return {result, redistributor, array_ref(view), array_ref(result)};
 }
 
@@ -76,16 +77,14 @@ constexpr ElementType element_type_of() {
 /// Prepares a reduction along the mesh into other placements.
 template <class V>
 Prepared<V> prepare_reduction(Operation& operation, const V& view, ReduceOp op,
-                              const DeviceMesh& mesh, const Placements& placements,
-                              const char* label) {
-  const auto* function = operation.name();
-  const DTensorSpec from(mesh.layout(), uniform(mesh, Partial(op)), extents_of(view), {}, function);
-  const auto to = with_placements(from, placements, function);
-  require_representable<AllocatableView<V>>(to, function);
-  const auto options = plain_options<V>();
-  const RedistributeCall call{function,         from, to, element_type_of<V>(), options.wire_order,
-                              options.on_device};
-  return prepared(view, mesh, to, agreed_redistributor(operation, call, mesh, options), label);
+                              const DeviceMesh& mesh, const Target& target, const char* label) {
+  const auto from = make_spec(mesh.layout(), uniform(mesh, Partial(op)), extents_of(view));
+  const auto to = target_spec(from, target);
+  require_representable<redistributed_view_t<V>>(to);
+  const auto settings = plain_settings<V>();
+  const RedistributeCall call{
+      operation.name(), from, to, element_type_of<V>(), settings.wire_order, settings.on_device};
+  return prepared(view, mesh, to, agreed_redistributor(operation, call, mesh, settings), label);
 }
 
 struct AllReduce {
@@ -96,7 +95,7 @@ struct AllReduce {
 
   template <class V>
   Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
-    return prepare_reduction(operation, view, op, mesh, all_replicate(mesh), label);
+    return prepare_reduction(operation, view, op, mesh, all_replicate, label);
   }
 };
 
@@ -109,7 +108,7 @@ struct ReduceScatter {
 
   template <class V>
   Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
-    const int dim = resolved_dim(tensor_dim, V::rank(), operation.name());
+    const int dim = resolved_dim(tensor_dim, V::rank());
     return prepare_reduction(operation, view, op, mesh, uniform(mesh, Shard(dim)), label);
   }
 };
@@ -117,13 +116,12 @@ struct ReduceScatter {
 /// Prepares the move of `view`, this rank's shard in `from`, to other placements. Shards may differ
 /// in extent.
 template <class V>
-Prepared<V> prepare_pieces(Operation& operation, const V& view, const DeviceMesh& mesh,
-                           const DTensorSpec& from, const Placements& placements,
-                           const char* label) {
-  const auto to = with_placements(from, placements, operation.name());
-  require_representable<AllocatableView<V>>(to, operation.name());
-  const auto redistributor = cached_redistributor(mesh, from, to, element_type_of<V>(),
-                                                  plain_options<V>(), operation.name());
+Prepared<V> prepare_pieces(const V& view, const DeviceMesh& mesh, const DTensorSpec& from,
+                           const Target& target, const char* label) {
+  const auto to = target_spec(from, target);
+  require_representable<redistributed_view_t<V>>(to);
+  const auto redistributor =
+      cached_redistributor(mesh, from, to, element_type_of<V>(), plain_settings<V>());
   return prepared(view, mesh, to, redistributor, label);
 }
 
@@ -135,13 +133,12 @@ struct AllGather {
 
   template <class V>
   Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
-    const int dim = resolved_dim(tensor_dim, V::rank(), operation.name());
+    const int dim = resolved_dim(tensor_dim, V::rank());
     const CollectiveCall call{
         operation.name(), V::rank(), element_type_of<V>(), are_on_device<V>, {dim}};
     operation.agree(call.hash(), call);
-    const auto from =
-        infer_spec(mesh, uniform(mesh, Shard(dim)), extents_of(view), operation.name());
-    return prepare_pieces(operation, view, mesh, from, all_replicate(mesh), label);
+    const auto from = infer_spec(mesh, uniform(mesh, Shard(dim)), extents_of(view));
+    return prepare_pieces(view, mesh, from, all_replicate, label);
   }
 };
 
@@ -165,15 +162,14 @@ struct AllToAll {
 
   template <class V>
   Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
-    const int split = resolved_dim(split_dim, V::rank(), operation.name());
-    const int concat = resolved_dim(concat_dim, V::rank(), operation.name());
+    const int split = resolved_dim(split_dim, V::rank());
+    const int concat = resolved_dim(concat_dim, V::rank());
     const CollectiveCall call{
         operation.name(), V::rank(), element_type_of<V>(), are_on_device<V>, {split, concat}};
     operation.agree(call.hash(), call);
-    const auto from =
-        infer_spec(mesh, uniform(mesh, Shard(concat)), extents_of(view), operation.name());
+    const auto from = infer_spec(mesh, uniform(mesh, Shard(concat)), extents_of(view));
     if (split == concat) return prepare_chunks(view, split, mesh, from);
-    return prepare_pieces(operation, view, mesh, from, uniform(mesh, Shard(split)), label);
+    return prepare_pieces(view, mesh, from, uniform(mesh, Shard(split)), label);
   }
 
   /// Prepares the collective along one dim: chunk i goes to rank i, and what arrives is joined in
@@ -187,13 +183,11 @@ struct AllToAll {
     const auto chunk = to.piece(*mesh.coordinate()).shape[d + 1];
     auto shape = extents_of(view);
     shape[d] = chunk * mesh.size();
-    auto result = allocate<AllocatableView<V>>(shape, label);
+    auto result = allocate<redistributed_view_t<V>>(shape, label);
     auto destination = array_ref(result);
     destination.extents[d] = chunk;
     destination = with_leading_dim(destination, mesh.size(), chunk * destination.strides[d]);
-    return {result,
-            cached_redistributor(mesh, from, to, element_type_of<V>(), plain_options<V>(),
-                                 function.text),
+    return {result, cached_redistributor(mesh, from, to, element_type_of<V>(), plain_settings<V>()),
             with_leading_dim(array_ref(view), 1, 1), destination};
   }
 };
@@ -206,50 +200,50 @@ struct Broadcast {
 
   template <class V>
   Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
-    using Result = AllocatableView<V>;
+    using Result = redistributed_view_t<V>;
     const auto* name = operation.name();
-    require_mesh_rank(mesh, root, name);
+    require_mesh_rank(mesh, root);
     const CollectiveCall call{name, V::rank(), element_type_of<V>(), are_on_device<V>, {root}};
     operation.agree(call.hash(), call);
     const auto shape = shape_on(mesh, root, extents_of(view), label);
-    const auto target = common_spec<Result>(mesh, all_replicate(mesh), shape, name);
+    const auto target = common_spec<Result>(mesh, all_replicate, shape);
     auto result = allocate<Result>(shape, label);
-    auto move = move_from_root(mesh, root, target, array_ref(view), array_ref(result),
-                               plain_options<V>(), name);
+    auto move =
+        move_from_root(mesh, root, target, array_ref(view), array_ref(result), plain_settings<V>());
     return {result, std::move(move.redistributor), move.source, move.destination};
   }
 };
 
 /// Runs the collective that `kind` prepares, blocking.
 template <class Kind, class V>
-AllocatableView<V> run_collective(const Execution& execution, const V& view, const Kind& kind,
-                                  const DeviceMesh& mesh, Operation& operation) {
+redistributed_view_t<V> run_collective(const Execution& execution, const V& view, const Kind& kind,
+                                       const DeviceMesh& mesh, Operation& operation) {
   if (!mesh.coordinate()) return {};
   const auto ready = kind.prepare(operation, view, mesh);
-  ready.redistributor.run(execution, ready.source, ready.destination, Kind::label,
-                          [&] { return held(view, ready.result); });
+  RedistributorAccess::run(ready.redistributor, execution, ready.source, ready.destination,
+                           Kind::label, [&] { return held(view, ready.result); });
   return ready.result;
 }
 
 /// Runs the collective along `mesh_dims`. On a mesh of one dim, the other ranks also learn of a
 /// wrong mesh dim.
 template <class Kind, class V>
-AllocatableView<V> run_collective(const Execution& execution, const V& view, const Kind& kind,
-                                  const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+redistributed_view_t<V> run_collective(const Execution& execution, const V& view, const Kind& kind,
+                                       const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   const auto along = mesh.ndim() == 1 ? mesh : line(mesh, mesh_dims);
-  return collectively(along.calls(), Kind::function, [&](Operation& operation) {
+  return collectively(MeshAccess::calls(along), Kind::function, [&](Operation& operation) {
     if (mesh.ndim() == 1) line(mesh, mesh_dims);
     return run_collective(execution, view, kind, along, operation);
   });
 }
 
 template <class Kind, class V>
-Pending<AllocatableView<V>> start_collective(const Execution& execution, const V& view,
-                                             const Kind& kind, const DeviceMesh& mesh,
-                                             const MeshDims& mesh_dims) {
+Pending<redistributed_view_t<V>> start_collective(const Execution& execution, const V& view,
+                                                  const Kind& kind, const DeviceMesh& mesh,
+                                                  const MeshDims& mesh_dims) {
   const auto along = mesh.ndim() == 1 ? mesh : line(mesh, mesh_dims);
-  auto call = std::make_unique<PendingCall>(along, along.calls(), Kind::function);
-  AllocatableView<V> result;
+  auto call = std::make_unique<PendingCall>(along, MeshAccess::calls(along), Kind::function);
+  redistributed_view_t<V> result;
   call->start([&](Operation& operation) -> std::optional<PendingCall::Work> {
     if (mesh.ndim() == 1) line(mesh, mesh_dims);
     if (!along.coordinate()) return {};
@@ -265,150 +259,154 @@ Pending<AllocatableView<V>> start_collective(const Execution& execution, const V
 
 /// Returns the reduction of all Views, which have the same extents, on every rank. They are
 /// combined by the fixed tree in the order of the ranks.
-template <detail::AnyView V>
-auto all_reduce(const V& view, ReduceOp op, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+template <LocalView V>
+redistributed_view_t<V> all_reduce(const V& view, ReduceOp op, const DeviceMesh& mesh,
+                                   const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
 /// Orders the work on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto all_reduce(const Exec& exec, const V& view, ReduceOp op, const DeviceMesh& mesh,
-                const MeshDims& mesh_dims) {
-  return detail::run_collective(Execution(exec), view, detail::AllReduce{op}, mesh, mesh_dims);
+template <LocalView V>
+redistributed_view_t<V> all_reduce(const Execution& exec, const V& view, ReduceOp op,
+                                   const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  return detail::run_collective(exec, view, detail::AllReduce{op}, mesh, mesh_dims);
 }
 /// Starts all_reduce() in the background.
-template <detail::AnyView V>
-auto all_reduce_async(const V& view, ReduceOp op, const DeviceMesh& mesh,
-                      const MeshDims& mesh_dims) {
+template <LocalView V>
+Pending<redistributed_view_t<V>> all_reduce_async(const V& view, ReduceOp op,
+                                                  const DeviceMesh& mesh,
+                                                  const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::AllReduce{op}, mesh, mesh_dims);
 }
 /// Starts all_reduce() in the background, ordered on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto all_reduce_async(const Exec& exec, const V& view, ReduceOp op, const DeviceMesh& mesh,
-                      const MeshDims& mesh_dims) {
-  return detail::start_collective(Execution(exec), view, detail::AllReduce{op}, mesh, mesh_dims);
+template <LocalView V>
+Pending<redistributed_view_t<V>> all_reduce_async(const Execution& exec, const V& view, ReduceOp op,
+                                                  const DeviceMesh& mesh,
+                                                  const MeshDims& mesh_dims) {
+  return detail::start_collective(exec, view, detail::AllReduce{op}, mesh, mesh_dims);
 }
 
 /// Returns the Views one after another along `tensor_dim`, on every rank. Their extents there may
 /// differ (sizes travel as metadata).
-template <detail::AnyView V>
-auto all_gather(const V& view, int tensor_dim, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+template <LocalView V>
+redistributed_view_t<V> all_gather(const V& view, int tensor_dim, const DeviceMesh& mesh,
+                                   const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
 }
 /// Orders the work on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto all_gather(const Exec& exec, const V& view, int tensor_dim, const DeviceMesh& mesh,
-                const MeshDims& mesh_dims) {
-  return detail::run_collective(Execution(exec), view, detail::AllGather{tensor_dim}, mesh,
-                                mesh_dims);
+template <LocalView V>
+redistributed_view_t<V> all_gather(const Execution& exec, const V& view, int tensor_dim,
+                                   const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  return detail::run_collective(exec, view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
 }
 /// Starts all_gather() in the background.
-template <detail::AnyView V>
-auto all_gather_async(const V& view, int tensor_dim, const DeviceMesh& mesh,
-                      const MeshDims& mesh_dims) {
+template <LocalView V>
+Pending<redistributed_view_t<V>> all_gather_async(const V& view, int tensor_dim,
+                                                  const DeviceMesh& mesh,
+                                                  const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::AllGather{tensor_dim}, mesh,
                                   mesh_dims);
 }
 /// Starts all_gather() in the background, ordered on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto all_gather_async(const Exec& exec, const V& view, int tensor_dim, const DeviceMesh& mesh,
-                      const MeshDims& mesh_dims) {
-  return detail::start_collective(Execution(exec), view, detail::AllGather{tensor_dim}, mesh,
-                                  mesh_dims);
+template <LocalView V>
+Pending<redistributed_view_t<V>> all_gather_async(const Execution& exec, const V& view,
+                                                  int tensor_dim, const DeviceMesh& mesh,
+                                                  const MeshDims& mesh_dims) {
+  return detail::start_collective(exec, view, detail::AllGather{tensor_dim}, mesh, mesh_dims);
 }
 
 /// Returns this rank's chunk along `tensor_dim` of the reduction of all Views, which have the same
 /// extents.
-template <detail::AnyView V>
-auto reduce_scatter(const V& view, ReduceOp op, int tensor_dim, const DeviceMesh& mesh,
-                    const MeshDims& mesh_dims) {
+template <LocalView V>
+redistributed_view_t<V> reduce_scatter(const V& view, ReduceOp op, int tensor_dim,
+                                       const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh,
                                 mesh_dims);
 }
 /// Orders the work on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto reduce_scatter(const Exec& exec, const V& view, ReduceOp op, int tensor_dim,
-                    const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::run_collective(Execution(exec), view, detail::ReduceScatter{op, tensor_dim}, mesh,
-                                mesh_dims);
+template <LocalView V>
+redistributed_view_t<V> reduce_scatter(const Execution& exec, const V& view, ReduceOp op,
+                                       int tensor_dim, const DeviceMesh& mesh,
+                                       const MeshDims& mesh_dims) {
+  return detail::run_collective(exec, view, detail::ReduceScatter{op, tensor_dim}, mesh, mesh_dims);
 }
 /// Starts reduce_scatter() in the background.
-template <detail::AnyView V>
-auto reduce_scatter_async(const V& view, ReduceOp op, int tensor_dim, const DeviceMesh& mesh,
-                          const MeshDims& mesh_dims) {
+template <LocalView V>
+Pending<redistributed_view_t<V>> reduce_scatter_async(const V& view, ReduceOp op, int tensor_dim,
+                                                      const DeviceMesh& mesh,
+                                                      const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::ReduceScatter{op, tensor_dim}, mesh,
                                   mesh_dims);
 }
 /// Starts reduce_scatter() in the background, ordered on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto reduce_scatter_async(const Exec& exec, const V& view, ReduceOp op, int tensor_dim,
-                          const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::start_collective(Execution(exec), view, detail::ReduceScatter{op, tensor_dim},
-                                  mesh, mesh_dims);
+template <LocalView V>
+Pending<redistributed_view_t<V>> reduce_scatter_async(const Execution& exec, const V& view,
+                                                      ReduceOp op, int tensor_dim,
+                                                      const DeviceMesh& mesh,
+                                                      const MeshDims& mesh_dims) {
+  return detail::start_collective(exec, view, detail::ReduceScatter{op, tensor_dim}, mesh,
+                                  mesh_dims);
 }
 
 /// Splits each View into chunks along `split_dim`, sends chunk i to rank i, and joins what arrives
 /// along `concat_dim`. Extents along `concat_dim` may differ (sizes travel as metadata) unless it
 /// is `split_dim` too.
-template <detail::AnyView V>
-auto all_to_all(const V& view, int split_dim, int concat_dim, const DeviceMesh& mesh,
-                const MeshDims& mesh_dims) {
+template <LocalView V>
+redistributed_view_t<V> all_to_all(const V& view, int split_dim, int concat_dim,
+                                   const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh,
                                 mesh_dims);
 }
 /// Orders the work on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto all_to_all(const Exec& exec, const V& view, int split_dim, int concat_dim,
-                const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::run_collective(Execution(exec), view, detail::AllToAll{split_dim, concat_dim},
-                                mesh, mesh_dims);
+template <LocalView V>
+redistributed_view_t<V> all_to_all(const Execution& exec, const V& view, int split_dim,
+                                   int concat_dim, const DeviceMesh& mesh,
+                                   const MeshDims& mesh_dims) {
+  return detail::run_collective(exec, view, detail::AllToAll{split_dim, concat_dim}, mesh,
+                                mesh_dims);
 }
 /// Starts all_to_all() in the background.
-template <detail::AnyView V>
-auto all_to_all_async(const V& view, int split_dim, int concat_dim, const DeviceMesh& mesh,
-                      const MeshDims& mesh_dims) {
+template <LocalView V>
+Pending<redistributed_view_t<V>> all_to_all_async(const V& view, int split_dim, int concat_dim,
+                                                  const DeviceMesh& mesh,
+                                                  const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::AllToAll{split_dim, concat_dim}, mesh,
                                   mesh_dims);
 }
 /// Starts all_to_all() in the background, ordered on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto all_to_all_async(const Exec& exec, const V& view, int split_dim, int concat_dim,
-                      const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  return detail::start_collective(Execution(exec), view, detail::AllToAll{split_dim, concat_dim},
-                                  mesh, mesh_dims);
+template <LocalView V>
+Pending<redistributed_view_t<V>> all_to_all_async(const Execution& exec, const V& view,
+                                                  int split_dim, int concat_dim,
+                                                  const DeviceMesh& mesh,
+                                                  const MeshDims& mesh_dims) {
+  return detail::start_collective(exec, view, detail::AllToAll{split_dim, concat_dim}, mesh,
+                                  mesh_dims);
 }
 
 /// Returns the View of `root`, a position along `mesh_dims`, on every rank. The other Views are not
 /// read (the shape travels as metadata).
-template <detail::AnyView V>
-auto broadcast(const V& view, int root, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+template <LocalView V>
+redistributed_view_t<V> broadcast(const V& view, int root, const DeviceMesh& mesh,
+                                  const MeshDims& mesh_dims) {
   return detail::run_collective(Execution(), view, detail::Broadcast{root}, mesh, mesh_dims);
 }
 /// Orders the work on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto broadcast(const Exec& exec, const V& view, int root, const DeviceMesh& mesh,
-               const MeshDims& mesh_dims) {
-  return detail::run_collective(Execution(exec), view, detail::Broadcast{root}, mesh, mesh_dims);
+template <LocalView V>
+redistributed_view_t<V> broadcast(const Execution& exec, const V& view, int root,
+                                  const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  return detail::run_collective(exec, view, detail::Broadcast{root}, mesh, mesh_dims);
 }
 /// Starts broadcast() in the background.
-template <detail::AnyView V>
-auto broadcast_async(const V& view, int root, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+template <LocalView V>
+Pending<redistributed_view_t<V>> broadcast_async(const V& view, int root, const DeviceMesh& mesh,
+                                                 const MeshDims& mesh_dims) {
   return detail::start_collective(Execution(), view, detail::Broadcast{root}, mesh, mesh_dims);
 }
 /// Starts broadcast() in the background, ordered on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto broadcast_async(const Exec& exec, const V& view, int root, const DeviceMesh& mesh,
-                     const MeshDims& mesh_dims) {
-  return detail::start_collective(Execution(exec), view, detail::Broadcast{root}, mesh, mesh_dims);
+template <LocalView V>
+Pending<redistributed_view_t<V>> broadcast_async(const Execution& exec, const V& view, int root,
+                                                 const DeviceMesh& mesh,
+                                                 const MeshDims& mesh_dims) {
+  return detail::start_collective(exec, view, detail::Broadcast{root}, mesh, mesh_dims);
 }
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 
 #include <tessera/redistribute/redistribute.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
+#include <tessera/tensor/execution.hpp>
 
 namespace tessera {
 
@@ -21,13 +22,13 @@ Extents shape_on(const DeviceMesh& mesh, int root, const Extents& mine, const ch
 
 /// Checks the arguments that all ranks know: `src_rank` is on the mesh, and no placement is
 /// Partial.
-void require_distributable(const DeviceMesh& mesh, const Placements& placements, int src_rank,
-                           const char* function);
+void require_distributable(const DeviceMesh& mesh, const Placements& placements, int src_rank);
 
 /// Describes the call by the arguments that all ranks pass alike, for Operation::agree().
 struct DistributeCall {
   const char* function;
-  const Placements& placements;
+  const Target& target;
+  int mesh_dims;
   const Distribute& options;
   const Extents& shape;  ///< extents of this rank's View
   ElementType type;
@@ -40,11 +41,10 @@ struct DistributeCall {
 /// Returns the spec of a tensor that mesh ranks hold in `Result`s, from what all of them know
 /// alike.
 template <class Result>
-DTensorSpec common_spec(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
-                        const char* function) {
+DTensorSpec common_spec(const DeviceMesh& mesh, const Target& target, const Extents& shape) {
   return common([&] {
-    DTensorSpec spec(mesh.layout(), placements, shape, {}, function);
-    require_representable<Result>(spec, function);
+    auto spec = target_spec(mesh.layout(), shape, target);
+    require_representable<Result>(spec);
     return spec;
   });
 }
@@ -58,38 +58,39 @@ struct Move {
 
 /// Prepares the redistribution of `source`, the full tensor on mesh rank `root`, to `target`.
 Move move_from_root(const DeviceMesh& mesh, int root, const DTensorSpec& target, ArrayRef source,
-                    ArrayRef destination, const RedistributeOptions& options, const char* function);
+                    ArrayRef destination, const PlanSettings& settings);
 
 template <class V>
-auto distribute_tensor(const Execution& execution, const V& view, const DeviceMesh& mesh,
-                       const Placements& placements, const Distribute& options) {
-  using Result = AllocatableView<V>;
+DTensor<redistributed_view_t<V>> distribute_tensor(const Execution& execution, const V& view,
+                                                   const DeviceMesh& mesh, const Target& target,
+                                                   const Distribute& options) {
+  using Result = redistributed_view_t<V>;
   constexpr auto label = "tessera::distribute_tensor";
-  auto* const calls = options.each_rank ? nullptr : mesh.calls();
+  auto* const calls = options.each_rank ? nullptr : MeshAccess::calls(mesh);
   return collectively(calls, "distribute_tensor", [&](Operation& operation) {
-    require_distributable(mesh, placements, options.src_rank, operation.name());
+    require_distributable(mesh, target.placements(mesh.ndim()), options.src_rank);
     constexpr auto type = element_type<typename Result::value_type>();
     const auto own_shape = extents_of(view);
-    const DistributeCall call{operation.name(), placements, options,
-                              own_shape,        type,       are_on_device<V>};
+    const DistributeCall call{operation.name(), target, mesh.ndim(),     options,
+                              own_shape,        type,   are_on_device<V>};
     operation.agree(call.hash(), call);
     auto shape = own_shape;
     if (!options.each_rank && mesh.coordinate())
       shape = shape_on(mesh, options.src_rank, shape, label);
-    const auto target = common_spec<Result>(mesh, placements, shape, operation.name());
-    auto result = allocate_dtensor<Result>(mesh, target, label);
+    const auto spec = common_spec<Result>(mesh, target, shape);
+    auto result = allocate_dtensor<Result>(mesh, spec, label);
     if (!mesh.coordinate()) return result;
     const auto source = array_ref(view);
     const auto destination = array_ref(result.to_local());
-    const auto move = options.each_rank
-                          ? Move{cached_redistributor(
-                                     mesh, DTensorSpec(mesh.layout(), all_replicate(mesh), shape),
-                                     target, type, plain_options<V>(), operation.name()),
-                                 source, destination}
-                          : move_from_root(mesh, options.src_rank, target, source, destination,
-                                           plain_options<V>(), operation.name());
-    move.redistributor.run(execution, move.source, move.destination, label,
-                           [&] { return held(view, result.to_local()); });
+    const auto settings = plain_settings<V>();
+    const auto move =
+        options.each_rank
+            ? Move{cached_redistributor(mesh, replicated(mesh.layout(), shape), spec, type,
+                                        settings),
+                   source, destination}
+            : move_from_root(mesh, options.src_rank, spec, source, destination, settings);
+    RedistributorAccess::run(move.redistributor, execution, move.source, move.destination, label,
+                             [&] { return held(view, result.to_local()); });
     return result;
   });
 }
@@ -100,49 +101,40 @@ auto distribute_tensor(const Execution& execution, const V& view, const DeviceMe
 /// as many as redistribute()). Only the View of that rank needs extents.
 ///
 /// With options.each_rank every rank has all the data and keeps its slice, without communication.
-/// If placements are left out, all are Replicate. The result has memory of its own, in a View type
-/// as redistribute() returns it. Off the mesh it is empty. Collective over the mesh: the shape is
-/// broadcast (metadata), then there is one exchange. Errors: InvalidArgument for a Partial,
-/// placements that do not fit, a src_rank off the mesh. All ranks throw, see collectively().
-template <detail::AnyView V>
-auto distribute_tensor(const V& view, const DeviceMesh& mesh, const Placements& placements,
-                       const Distribute& options = {}) {
-  return detail::distribute_tensor(Execution(), view, mesh, placements, options);
+/// Without a target all placements are Replicate; a spec as the target has the shape of the data.
+/// The result has memory of its own, in a View type as redistribute() returns it. Off the mesh it
+/// is empty. Collective over the mesh: the shape is broadcast (metadata), then there is one
+/// exchange. Errors: InvalidArgument for a Partial, placements that do not fit, a src_rank off the
+/// mesh; MeshMismatch for a spec on another mesh. All ranks throw, see collectively().
+template <LocalView V>
+DTensor<redistributed_view_t<V>> distribute_tensor(const V& view, const DeviceMesh& mesh,
+                                                   const Target& target = all_replicate,
+                                                   const Distribute& options = {}) {
+  return detail::distribute_tensor(Execution(), view, mesh, target, options);
+}
+/// Takes the mesh of the current DeviceMeshScope.
+template <LocalView V>
+DTensor<redistributed_view_t<V>> distribute_tensor(const V& view,
+                                                   const Target& target = all_replicate,
+                                                   const Distribute& options = {}) {
+  const auto& mesh = detail::named("distribute_tensor", detail::mesh_of_scope);
+  return detail::distribute_tensor(Execution(), view, mesh, target, options);
 }
 /// Orders the work on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto distribute_tensor(const Exec& exec, const V& view, const DeviceMesh& mesh,
-                       const Placements& placements, const Distribute& options = {}) {
-  return detail::distribute_tensor(Execution(exec), view, mesh, placements, options);
+template <LocalView V>
+DTensor<redistributed_view_t<V>> distribute_tensor(const Execution& exec, const V& view,
+                                                   const DeviceMesh& mesh,
+                                                   const Target& target = all_replicate,
+                                                   const Distribute& options = {}) {
+  return detail::distribute_tensor(exec, view, mesh, target, options);
 }
-
-/// Distributes the data of mesh rank 0; all placements are Replicate.
-template <detail::AnyView V>
-auto distribute_tensor(const V& view, const DeviceMesh& mesh) {
-  return distribute_tensor(view, mesh, detail::all_replicate(mesh));
-}
-
-/// Takes the mesh of the current DeviceMeshScope.
-template <detail::AnyView V>
-auto distribute_tensor(const V& view, const Placements& placements,
-                       const Distribute& options = {}) {
-  return distribute_tensor(view, default_device_mesh("distribute_tensor"), placements, options);
-}
-/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec>
-auto distribute_tensor(const Exec& exec, const V& view, const Placements& placements,
-                       const Distribute& options = {}) {
-  return distribute_tensor(exec, view, default_device_mesh("distribute_tensor"), placements,
-                           options);
-}
-
-/// Distributes the data of mesh rank 0 of the current DeviceMeshScope's mesh; all placements are
-/// Replicate.
-template <detail::AnyView V>
-auto distribute_tensor(const V& view) {
-  return distribute_tensor(view, default_device_mesh("distribute_tensor"));
+/// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
+template <LocalView V>
+DTensor<redistributed_view_t<V>> distribute_tensor(const Execution& exec, const V& view,
+                                                   const Target& target = all_replicate,
+                                                   const Distribute& options = {}) {
+  const auto& mesh = detail::named("distribute_tensor", detail::mesh_of_scope);
+  return detail::distribute_tensor(exec, view, mesh, target, options);
 }
 
 }  // namespace tessera

@@ -10,9 +10,11 @@
 
 #include <tessera/agreement/detail/operation.hpp>
 #include <tessera/agreement/detail/wait.hpp>
+#include <tessera/error/error.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/tensor/detail/view_traits.hpp>
+#include <tessera/tensor/execution.hpp>
 
 namespace tessera {
 
@@ -48,7 +50,7 @@ class PendingCall {
   template <class Prepare>
   void start(const Prepare& prepare) {
     try {
-      begin(prepare(*operation_));
+      begin(named(operation_->name(), [&] { return prepare(*operation_); }));
     } catch (...) {
       fail();
     }
@@ -98,7 +100,7 @@ class Kept {
  private:
   T value_;
 };
-template <AnyView V>
+template <LocalView V>
 class Kept<V> : public ViewHolder<V> {
  public:
   using ViewHolder<V>::ViewHolder;

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
-#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <tessera/redistribute/redistribute.hpp>
+#include <tessera/tensor/execution.hpp>
 
 namespace tessera {
 
@@ -25,7 +27,7 @@ struct RedistributeAllCall {
 
 /// Returns whether no other tensor of the list has the memory of this one.
 template <class V>
-bool has_own_memory(const std::vector<DTensor<V>>& tensors, const DTensor<V>& tensor) {
+bool has_own_memory(std::span<const DTensor<V>> tensors, const DTensor<V>& tensor) {
   const auto* data = tensor.to_local().data();
   return std::count_if(tensors.begin(), tensors.end(), [&](const DTensor<V>& other) {
            return other.to_local().data() == data;
@@ -33,30 +35,31 @@ bool has_own_memory(const std::vector<DTensor<V>>& tensors, const DTensor<V>& te
 }
 
 template <class Out, class V>
-auto redistribute_all(const Execution& execution, const std::vector<DTensor<V>>& tensors,
-                      const Placements& placements, const RedistributeOptions& options) {
-  using Result = RedistributedView<Out, V>;
+std::vector<DTensor<redistributed_view_t<V, Out>>> redistribute_all(
+    const Execution& execution, std::span<const DTensor<V>> tensors, const Target& target,
+    const RedistributeOptions& options) {
+  using Result = redistributed_view_t<V, Out>;
   std::vector<DTensor<Result>> results;
   if (tensors.empty()) return results;
   const auto& mesh = tensors.front().device_mesh();
-  collectively(mesh.calls(), "redistribute_all", [&](Operation& operation) {
+  collectively(MeshAccess::calls(mesh), "redistribute_all", [&](Operation& operation) {
     constexpr auto type = element_type<typename Result::value_type>();
-    const auto adapted = options_for<V, Result>(options);
+    const auto settings = settings_for<V, Result>(options.extra_memory);
     std::vector<DTensorSpec> targets;
     RedistributeAllCall text;
     std::uint64_t hash = tensors.size();
     for (const auto& tensor : tensors) {
       require<MeshMismatch>(tensor.device_mesh() == mesh, [&] {
-        return "redistribute_all: expected all tensors on mesh " + to_string(mesh) +
-               ", got one on mesh " + to_string(tensor.device_mesh());
+        return "expected all tensors on mesh " + to_string(mesh) + ", got one on mesh " +
+               to_string(tensor.device_mesh());
       });
-      targets.push_back(with_placements(tensor.spec(), placements, "redistribute_all"));
-      require_representable<Result>(targets.back(), "redistribute_all");
-      hash = hash_combine(hash, plan_hash(tensor.spec(), targets.back(), type, adapted));
+      targets.push_back(target_spec(tensor.spec(), target));
+      require_representable<Result>(targets.back());
+      hash = hash_combine(hash, plan_hash(tensor.spec(), targets.back(), type, settings));
     }
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      text.calls.push_back({"redistribute", tensors[i].spec(), targets[i], type, adapted.wire_order,
-                            adapted.on_device});
+      text.calls.push_back({"redistribute", tensors[i].spec(), targets[i], type,
+                            settings.wire_order, settings.on_device});
     operation.agree(hash, text);
 
     std::vector<Redistributor> redistributors;
@@ -73,7 +76,7 @@ auto redistribute_all(const Execution& execution, const std::vector<DTensor<V>>&
           continue;
         }
       redistributors.push_back(
-          cached_redistributor(mesh, tensor.spec(), targets[i], type, adapted, "redistribute_all"));
+          cached_redistributor(mesh, tensor.spec(), targets[i], type, settings));
       auto mine = options;
       mine.donate_source = options.donate_source && has_own_memory(tensors, tensor);
       results.push_back(
@@ -94,51 +97,63 @@ auto redistribute_all(const Execution& execution, const std::vector<DTensor<V>>&
   return results;
 }
 
-/// Names the type of the last argument; the arguments before it are tensors.
-template <class... Arguments>
-using LastOf = std::tuple_element_t<sizeof...(Arguments) - 1, std::tuple<Arguments...>>;
+/// Names the result of a list of tensors: an array for an array, otherwise a vector.
+template <class List, class Out>
+struct RedistributedList;
+template <class V, class Allocator, class Out>
+struct RedistributedList<std::vector<DTensor<V>, Allocator>, Out> {
+  using type = std::vector<DTensor<redistributed_view_t<V, Out>>>;
+};
+template <class V, std::size_t N, class Out>
+struct RedistributedList<std::array<DTensor<V>, N>, Out> {
+  using type = std::array<DTensor<redistributed_view_t<V, Out>>, N>;
+};
+
+template <class Out, class V, class Allocator>
+auto redistribute_list(const Execution& execution,
+                       const std::vector<DTensor<V>, Allocator>& tensors, const Target& target,
+                       const RedistributeOptions& options) {
+  return detail::redistribute_all<Out, V>(execution, tensors, target, options);
+}
+template <class Out, class V, std::size_t N>
+auto redistribute_list(const Execution& execution, const std::array<DTensor<V>, N>& tensors,
+                       const Target& target, const RedistributeOptions& options) {
+  auto results = detail::redistribute_all<Out, V>(execution, tensors, target, options);
+  typename RedistributedList<std::array<DTensor<V>, N>, Out>::type array;
+  std::move(results.begin(), results.end(), array.begin());
+  return array;
+}
 
 }  // namespace detail
 
-/// Redistributes several tensors of one View type on one mesh to the same placements, in one
-/// exchange: the messages of all tensors are started at once, so that the latency is paid once. If
-/// some tensors are Partial and others are not, there is one exchange for each kind.
+/// Names the result of redistribute_all<Out>() of a List.
+template <class List, class Out = void>
+using redistributed_list_t = typename detail::RedistributedList<List, Out>::type;
+
+/// Redistributes several tensors of one View type on one mesh to the same target, in one exchange:
+/// the messages of all tensors are started at once, so that the latency is paid once. If some
+/// tensors are Partial and others are not, there is one exchange for each kind.
 ///
-/// Result:     the tensors in the order given, each as redistribute() returns it.
+/// `tensors` is a std::vector or a std::array of them. Example:
+///   auto [u_rows, v_rows] = redistribute_all(std::array{u, v}, Shard(0));
+///
+/// Result:     a vector or an array of the tensors in the order given, each as redistribute()
+///             returns it.
 /// Collective: over the mesh, with tensors of the same specs in the same order; nothing happens
 ///             without tensors.
 /// Errors:     those of redistribute(); MeshMismatch for tensors on different meshes.
-template <class Out = void, class V>
-auto redistribute_all(const std::vector<DTensor<V>>& tensors, const Placements& placements,
-                      const RedistributeOptions& options = {}) {
-  return detail::redistribute_all<Out>(Execution(), tensors, placements, options);
+template <class Out = void, class List>
+redistributed_list_t<List, Out> redistribute_all(const List& tensors,
+                                                 const Target& target = all_replicate,
+                                                 const RedistributeOptions& options = {}) {
+  return detail::redistribute_list<Out>(Execution(), tensors, target, options);
 }
 /// Orders the work on `exec`.
-template <class Out = void, class Exec, class V>
-requires Kokkos::is_execution_space_v<Exec>
-auto redistribute_all(const Exec& exec, const std::vector<DTensor<V>>& tensors,
-                      const Placements& placements, const RedistributeOptions& options = {}) {
-  return detail::redistribute_all<Out>(Execution(exec), tensors, placements, options);
-}
-
-/// Takes tensors named one by one: redistribute_all(a, b, placements) returns an array of two.
-template <class V, class... Rest>
-requires(sizeof...(Rest) > 0 &&
-         std::is_convertible_v<detail::LastOf<Rest...>,
-                               Placements>) auto redistribute_all(const DTensor<V>& first,
-                                                                  const Rest&... rest) {
-  constexpr std::size_t size = sizeof...(Rest);
-  const auto arguments = std::tie(first, rest...);
-  const auto all = [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return detail::redistribute_all<void>(Execution(),
-                                          std::vector<DTensor<V>>{std::get<i>(arguments)...},
-                                          Placements(std::get<size>(arguments)), {});
-  }
-  (std::make_index_sequence<size>());
-  return [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return std::array{all[i]...};
-  }
-  (std::make_index_sequence<size>());
+template <class Out = void, class List>
+redistributed_list_t<List, Out> redistribute_all(const Execution& exec, const List& tensors,
+                                                 const Target& target = all_replicate,
+                                                 const RedistributeOptions& options = {}) {
+  return detail::redistribute_list<Out>(exec, tensors, target, options);
 }
 
 }  // namespace tessera

@@ -2,19 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 #include <tessera/comm/detail/keep_for_messages.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/plan/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/view_traits.hpp>
+#include <tessera/tensor/execution.hpp>
 
 namespace tessera {
 
 namespace detail {
 struct BoundPlan;
+struct RedistributorAccess;
 struct Scratch;
 
 /// Names the meshes of source and target, in most calls the same mesh.
@@ -35,11 +41,6 @@ OperationLog* calls_of(const Meshes& meshes);
 /// one execution at a time. It does not keep the mesh alive.
 class Redistributor {
  public:
-  /// Binds `plan`; RedistributePlan::bind() calls this. Other Redistributors may use `scratch` too,
-  /// one at a time.
-  Redistributor(RedistributePlan plan, const detail::Meshes& meshes,
-                std::shared_ptr<detail::Scratch> scratch);
-
   const RedistributePlan& plan() const;
 
   /// Returns what plan().explain() tells, and how the blocks of this rank travel: through the
@@ -55,64 +56,19 @@ class Redistributor {
   /// the mesh.
   /// Errors: InvalidArgument, on this rank, for a View that is not this rank's local piece or of
   /// another element type; MpiError.
-  template <class Source, class Destination>
+  template <LocalView Source, LocalView Destination>
   void execute(const Source& source, const Destination& destination) const {
-    static_assert(!std::is_const_v<typename Destination::value_type>,
-                  "expected a View that can be written");
-    execute_on(Execution(), source, destination);
+    execute(Execution(), source, destination);
   }
   /// Orders the work on `exec`.
-  template <class Exec, class Source, class Destination>
-  requires Kokkos::is_execution_space_v<Exec>
-  void execute(const Exec& exec, const Source& source, const Destination& destination) const {
-    static_assert(!std::is_const_v<typename Destination::value_type>,
-                  "expected a View that can be written");
-    execute_on(Execution(exec), source, destination);
-  }
-
-  /// Takes arrays without static types. `operation` names the caller in trace events. After a
-  /// Timeout, a rank that comes late may still read the source and write to the destination.
-  void execute(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
-               const char* operation) const;
-
-  /// Executes the plan as a part of a call that the ranks have agreed on, without checks. `views()`
-  /// returns what holds the memory, see detail::keeping().
-  template <class Views>
-  void run(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
-           const char* operation, const Views& views) const {
-    detail::keeping(
-        group().communicator, [&] { run(execution, source, destination, operation); }, views);
-  }
-  /// States the call to the other ranks, see Operation::agree().
-  void agree(Operation& call, const CallText& text) const;
-  /// Returns whether run() works on this rank with the source's memory as destination.
-  bool can_run_in_place() const;
-  /// Returns the plan with these arrays, for detail::Run.
-  detail::BoundPlan bound(const ArrayRef& source, const ArrayRef& destination) const;
-  /// Returns the ranks that take part: those of the mesh, or of both meshes.
-  const Group& group() const;
-  /// Returns the scratch memory that it uses.
-  detail::Scratch& scratch() const;
-  /// Returns an address that all handles of one plan on one mesh share, and no others that live.
-  const void* identity() const { return state_.get(); }
+  template <LocalView Source, LocalView Destination>
+  void execute(const Execution& exec, const Source& source, const Destination& destination) const;
 
  private:
-  template <class Source, class Destination>
-  void execute_on(const Execution& execution, const Source& source,
-                  const Destination& destination) const {
-    detail::keeping(
-        group().communicator,
-        [&] {
-          execute(execution, array_ref(source), array_ref(destination), "tessera::redistribute");
-        },
-        [&] { return detail::held(source, destination); });
-  }
-  void run(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
-           const char* operation) const;
-  bool run_short(const Execution& execution, const detail::BoundPlan& here,
-                 const char* operation) const;
-
+  friend detail::RedistributorAccess;
   struct State;
+  explicit Redistributor(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
   std::shared_ptr<State> state_;
 };
 
@@ -123,12 +79,24 @@ template <class... V>
 inline constexpr bool are_on_device =
     ((memory_space<typename V::memory_space> == MemorySpace::device) && ...);
 
-/// Returns the options of calls that take none, for Views of these types.
+/// Returns the settings of plans for Views of these types.
+template <class Source, class Destination>
+PlanSettings settings_for(std::int64_t extra_memory = 0) {
+  constexpr bool are_left = std::is_same_v<typename Source::array_layout, Kokkos::LayoutLeft> &&
+                            std::is_same_v<typename Destination::array_layout, Kokkos::LayoutLeft>;
+  PlanSettings settings;
+  settings.extra_memory = extra_memory;
+  if (are_left) settings.wire_order = WireOrder::first_dim_fastest;
+  settings.on_device = are_on_device<Source, Destination>;
+  return settings;
+}
+
+/// Returns the settings of calls whose Views may be laid out in any order, for Views of these types.
 template <class... V>
-RedistributeOptions plain_options() {
-  RedistributeOptions options;
-  options.on_device = are_on_device<V...>;
-  return options;
+PlanSettings plain_settings() {
+  PlanSettings settings;
+  settings.on_device = are_on_device<V...>;
+  return settings;
 }
 
 /// Returns what the text of a call says about the memory space of its Views.
@@ -154,10 +122,99 @@ struct Pieces {
   ArrayRef destination;
 };
 
+/// Gives the library a bound plan without static types.
+struct RedistributorAccess {
+  using State = Redistributor::State;
+
+  /// Binds `plan`. Other Redistributors may use `scratch` too, one at a time. The messages of its
+  /// errors get the name of the function that is called.
+  static Redistributor make(RedistributePlan plan, const Meshes& meshes,
+                            std::shared_ptr<Scratch> scratch);
+
+  /// Runs the plan as a call of its own, see Redistributor::execute(). `operation` names the caller
+  /// in trace events. After a Timeout, a rank that comes late may still read the source and write
+  /// to the destination.
+  static void execute(const Redistributor& redistributor, const Execution& execution,
+                      const ArrayRef& source, const ArrayRef& destination, const char* operation);
+
+  /// Runs the plan as a part of a call that the ranks have agreed on, without checks. `views()`
+  /// returns what holds the memory, see keeping().
+  template <class Views>
+  static void run(const Redistributor& redistributor, const Execution& execution,
+                  const ArrayRef& source, const ArrayRef& destination, const char* operation,
+                  const Views& views) {
+    keeping(
+        group(redistributor).communicator,
+        [&] { run(redistributor, execution, source, destination, operation); }, views);
+  }
+  static void run(const Redistributor& redistributor, const Execution& execution,
+                  const ArrayRef& source, const ArrayRef& destination, const char* operation);
+
+  /// States the call to the other ranks, see Operation::agree().
+  static void agree(const Redistributor& redistributor, Operation& call, const CallText& text);
+  /// Returns whether run() works on this rank with the source's memory as destination.
+  static bool can_run_in_place(const Redistributor& redistributor);
+  /// Returns the plan with these arrays, for detail::Run.
+  static BoundPlan bound(const Redistributor& redistributor, const ArrayRef& source,
+                         const ArrayRef& destination);
+  /// Returns the ranks that take part: those of the mesh, or of both meshes.
+  static const Group& group(const Redistributor& redistributor);
+  /// Returns the scratch memory that it uses.
+  static Scratch& scratch(const Redistributor& redistributor);
+  /// Returns an address that all handles of one plan on one mesh share, and no others that live.
+  static const void* identity(const Redistributor& redistributor) {
+    return redistributor.state_.get();
+  }
+
+ private:
+  static bool run_short(const Redistributor& redistributor, const Execution& execution,
+                        const BoundPlan& here, const char* operation);
+};
+
 /// Runs several plans on one mesh together, in one exchange if their steps are of the same kinds.
 /// `pieces` holds one entry for each plan. A part of a call that the ranks have agreed on.
 void run_together(const Execution& execution, std::span<const Redistributor> redistributors,
                   std::span<const Pieces> pieces, const char* operation);
 
 }  // namespace detail
+
+/// Executes the plan, see the class. It stands here because it needs RedistributorAccess.
+template <LocalView Source, LocalView Destination>
+void Redistributor::execute(const Execution& exec, const Source& source,
+                            const Destination& destination) const {
+  static_assert(!std::is_const_v<typename Destination::value_type>,
+                "expected a View that can be written");
+  detail::keeping(
+      detail::RedistributorAccess::group(*this).communicator,
+      [&] {
+        detail::RedistributorAccess::execute(*this, exec, array_ref(source), array_ref(destination),
+                                             "tessera::redistribute");
+      },
+      [&] { return detail::held(source, destination); });
+}
+
+/// Makes the plan of make_plan() for local pieces in Views of type Source and Destination: element
+/// type, memory space and the order in which elements travel are theirs.
+template <LocalView Source, LocalView Destination = Source>
+RedistributePlan make_plan(const DTensorSpec& source, const DTensorSpec& target,
+                           const PlanOptions& options = {}) {
+  return detail::named("make_plan", [&] {
+    auto settings = detail::settings_for<Source, Destination>();
+    static_cast<PlanOptions&>(settings) = options;
+    return detail::plan_on_one_mesh(
+        source, target, element_type<std::remove_const_t<typename Source::value_type>>(), settings);
+  });
+}
+/// Makes the plan of make_plan_across() for local pieces in Views of these types.
+template <LocalView Source, LocalView Destination = Source>
+RedistributePlan make_plan_across(const DTensorSpec& source, const DTensorSpec& target,
+                                  const PlanOptions& options = {}) {
+  return detail::named("make_plan_across", [&] {
+    auto settings = detail::settings_for<Source, Destination>();
+    static_cast<PlanOptions&>(settings) = options;
+    return detail::PlanAccess::make(
+        source, target, element_type<std::remove_const_t<typename Source::value_type>>(), settings);
+  });
+}
+
 }  // namespace tessera

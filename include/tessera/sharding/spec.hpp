@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/extents/box.hpp>
@@ -23,6 +24,19 @@ namespace tessera {
 /// Example: rows 0-1 and 2-9 of a {10, 4} tensor on 2 ranks: {{0, 2, 10}, {}}.
 using Boundaries = std::vector<std::vector<std::int64_t>>;
 
+class DTensorSpec;
+
+namespace detail {
+
+/// Makes a DTensorSpec, see its constructor, for a function whose name the messages get.
+DTensorSpec make_spec(MeshLayout layout, const Placements& placements, const Extents& shape,
+                      Boundaries boundaries = {});
+
+/// Returns with_placements(spec, placements), for a function whose name the messages get.
+DTensorSpec spec_with(const DTensorSpec& spec, const Placements& placements);
+
+}  // namespace detail
+
 /// Describes who owns which elements of a distributed tensor: mesh layout, placements, global shape
 /// and boundaries, without data and without MPI.
 ///
@@ -37,9 +51,9 @@ class DTensorSpec {
   ///
   /// Errors: InvalidArgument for a number of placements other than that of mesh dims, a Shard dim
   /// out of range, a negative extent, a product of extents of 2^63 or more, or boundaries that are
-  /// not parts+1 ascending positions from 0 to the extent. Messages name `function`.
+  /// not parts+1 ascending positions from 0 to the extent.
   DTensorSpec(MeshLayout layout, const Placements& placements, const Extents& shape,
-              Boundaries boundaries = {}, const char* function = "DTensorSpec");
+              Boundaries boundaries = {});
 
   const MeshLayout& layout() const;
   const Placements& placements() const;
@@ -82,6 +96,9 @@ class DTensorSpec {
 
  private:
   struct Data;
+  explicit DTensorSpec(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+  friend DTensorSpec detail::make_spec(MeshLayout, const Placements&, const Extents&, Boundaries);
+
   std::shared_ptr<const Data> data_;
 };
 
@@ -96,7 +113,6 @@ std::ostream& operator<<(std::ostream& out, const DTensorSpec& value);
 /// holds.
 ///
 /// Errors: InvalidArgument as the constructor.
-DTensorSpec with_placements(const DTensorSpec& spec, const Placements& placements,
-                            const char* function);
+DTensorSpec with_placements(const DTensorSpec& spec, const Placements& placements);
 
 }  // namespace tessera

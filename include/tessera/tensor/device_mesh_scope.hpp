@@ -16,8 +16,14 @@ class DeviceMeshScope {
   DeviceMeshScope& operator=(const DeviceMeshScope&) = delete;
 };
 
-/// Returns the mesh of the innermost scope. Errors: InvalidArgument, naming `function`, outside any
-/// scope.
-const DeviceMesh& default_device_mesh(const char* function);
+/// Returns the mesh of the innermost scope. Errors: InvalidArgument outside any scope.
+const DeviceMesh& default_device_mesh();
+
+namespace detail {
+
+/// Returns default_device_mesh(), for a function whose name the message of the error gets.
+const DeviceMesh& mesh_of_scope();
+
+}  // namespace detail
 
 }  // namespace tessera

@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include <tessera/mesh/device_mesh.hpp>
@@ -13,7 +18,14 @@ namespace tessera {
 
 namespace detail {
 struct DTensorAccess;
-}
+
+/// Returns the extent of a tensor dim of `shape`. Errors: InvalidArgument for a dim out of range.
+std::int64_t extent_of(const Extents& shape, int tensor_dim);
+/// Returns to_string() of a tensor of these parts.
+std::string describe_tensor(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type,
+                            const Box& piece);
+void write(std::ostream& out, const std::string& text);
+}  // namespace detail
 
 /// A DTensor is one logical N-d array whose local pieces are Views on the ranks of a mesh. V is any
 /// Kokkos::View of rank 0 to 8.
@@ -21,11 +33,14 @@ struct DTensorAccess;
 /// It is made by from_local, the factories, distribute_tensor and redistribute. Copies are shallow,
 /// as those of a View are. On a rank off the mesh it knows its spec and holds an empty View. It may
 /// outlive Kokkos: then it abandons its View instead of freeing it.
-template <detail::AnyView V>
+template <LocalView V>
 class DTensor {
  public:
   using view_type = V;
   using value_type = typename V::value_type;
+
+  /// Gives the number of tensor dims, as Kokkos::View::rank does.
+  static constexpr std::integral_constant<std::size_t, V::rank()> rank{};
 
   /// Holds no tensor: its mesh is null and its View empty.
   DTensor() = default;
@@ -38,10 +53,9 @@ class DTensor {
 
   /// Returns the global shape.
   const Extents& shape() const { return spec_.shape(); }
-  /// Returns the global extent of one tensor dim, counted from 0; negative dims are not resolved.
-  std::int64_t extent(int tensor_dim) const {
-    return shape()[static_cast<std::size_t>(tensor_dim)];
-  }
+  /// Returns the global extent of one tensor dim; a negative one counts from the last one (-1).
+  /// Errors: InvalidArgument for a dim out of range.
+  std::int64_t extent(int tensor_dim) const { return detail::extent_of(shape(), tensor_dim); }
   /// Returns the number of elements of the full tensor.
   std::int64_t size() const { return product(shape()); }
 
@@ -63,9 +77,25 @@ class DTensor {
   Box piece_;
 };
 
+/// Returns the tensor as one line of text: its element type, spec and this rank's local piece.
+/// Local. Example: "float64 (10, 4) on (dp=2) as S(0), here (5, 4) at (5, 0)".
+template <LocalView V>
+std::string to_string(const DTensor<V>& tensor) {
+  return detail::describe_tensor(tensor.device_mesh(), tensor.spec(),
+                                 element_type<std::remove_const_t<typename V::value_type>>(),
+                                 {tensor.global_offset(), tensor.local_shape()});
+}
+/// Writes to_string(tensor). Local.
+template <LocalView V>
+std::ostream& operator<<(std::ostream& out, const DTensor<V>& tensor) {
+  detail::write(out, to_string(tensor));
+  return out;
+}
+
 /// Tells whether T is a DTensor of some View type; references and const types are not.
 template <class T>
 inline constexpr bool is_dtensor_v = false;
+/// Is true for each DTensor.
 template <class V>
 inline constexpr bool is_dtensor_v<DTensor<V>> = true;
 
@@ -90,7 +120,7 @@ V with_piece_extents(const V& view, const DeviceMesh& mesh, const DTensorSpec& s
   if (view.size() > 0) return view;
   const auto shape = local_piece(mesh, spec).shape;
   if (extents_of(view) == shape || product(shape) > 0) return view;
-  return V(allocate<AllocatableView<V>>(shape, "tessera::from_local"));
+  return V(allocate<redistributed_view_t<V>>(shape, "tessera::from_local"));
 }
 
 /// Makes a tensor of uninitialised memory.

@@ -6,39 +6,39 @@
 #include <cstdint>
 #include <string>
 
+#include <tessera/sharding/target.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
 #include <tessera/tensor/dtensor.hpp>
+#include <tessera/tensor/execution.hpp>
 #include <tessera/tensor/random.hpp>
 
 /// A factory makes a tensor without communication.
 ///
-/// Every factory comes as f<V>([exec,] [mesh,] placements, shape, …). Without a mesh it takes that
+/// Every factory comes as f<V>([exec,] [mesh,] target, shape, …). Without a mesh it takes that
 /// of the current DeviceMeshScope. With an execution space instance the work is ordered on it and
-/// not fenced; without one the work is complete on return. `shape` is the global shape; V is a
-/// managed, non-const View type in LayoutLeft or LayoutRight. Off the mesh the result is empty.
+/// not fenced; without one the work is complete on return. `shape` is the global shape, also if the
+/// target is a spec; V is a managed, non-const View type in LayoutLeft or LayoutRight. Off the mesh
+/// the result is empty.
 /// Errors: InvalidArgument for a Partial placement, placements or a shape that DTensorSpec rejects,
-/// or a static extent of V that differs from that of the shape or would be split. All ranks get the
-/// same error.
+/// a spec of another shape, or a static extent of V that differs from that of the shape or would be
+/// split; MeshMismatch for a spec on another mesh. All ranks get the same error.
 namespace tessera {
 
 namespace detail {
 
-template <class E>
-concept ExecutionSpace = Kokkos::is_execution_space_v<E>;
-
 /// Returns the spec of a factory's tensor, after checking it.
-DTensorSpec factory_spec(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
-                         const Extents& static_extents, ElementType type, const char* function);
+DTensorSpec factory_spec(const DeviceMesh& mesh, const Target& target, const Extents& shape,
+                         const Extents& static_extents, ElementType type);
 
 template <class V>
-DTensor<V> make_empty(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
-                      const char* function) {
+DTensor<V> make_empty(const DeviceMesh& mesh, const Target& target, const Extents& shape,
+                      const char* label) {
   static_assert(is_allocatable<V>,
                 "expected a managed, non-const View in LayoutLeft or LayoutRight");
-  auto spec = factory_spec(mesh, placements, shape, static_extents<V>(),
-                           element_type<typename V::value_type>(), function);
-  return allocate_dtensor<V>(mesh, std::move(spec), function);
+  auto spec = factory_spec(mesh, target, shape, static_extents<V>(),
+                           element_type<typename V::value_type>());
+  return allocate_dtensor<V>(mesh, std::move(spec), label);
 }
 
 template <class T>
@@ -50,10 +50,9 @@ struct Fill {
 };
 
 template <class V>
-DTensor<V> make_full(const Execution& execution, const DeviceMesh& mesh,
-                     const Placements& placements, const Extents& shape,
-                     const typename V::value_type& value, const char* function) {
-  auto result = make_empty<V>(mesh, placements, shape, function);
+DTensor<V> make_full(const Execution& execution, const DeviceMesh& mesh, const Target& target,
+                     const Extents& shape, const typename V::value_type& value, const char* label) {
+  auto result = make_empty<V>(mesh, target, shape, label);
   const auto& view = result.to_local();
   const auto size = static_cast<std::int64_t>(view.span());  // allocated here: contiguous
   const Fill<typename V::value_type> fill{view.data(), value};
@@ -63,20 +62,20 @@ DTensor<V> make_full(const Execution& execution, const DeviceMesh& mesh,
     else
       launch_on_host(execution, "tessera::full", size, size * std::int64_t{sizeof value}, fill);
   }
-  finish(execution, function);
+  finish(execution, label);
   return result;
 }
 
 template <class V>
-DTensor<V> make_random(const Execution& execution, const DeviceMesh& mesh,
-                       const Placements& placements, const Extents& shape,
-                       Distribution distribution, Random random, const char* function) {
-  require_random(distribution, element_type<typename V::value_type>());
-  auto result = make_empty<V>(mesh, placements, shape, function);
+DTensor<V> make_random(const Execution& execution, const DeviceMesh& mesh, const Target& target,
+                       const Extents& shape, Distribution distribution, Random random,
+                       const char* label) {
+  require_random(element_type<typename V::value_type>());
+  auto result = make_empty<V>(mesh, target, shape, label);
   if (mesh.coordinate() && result.to_local().size() > 0)
     fill_random(execution, distribution, random, array_ref(result.to_local()), shape,
                 result.global_offset());
-  finish(execution, function);
+  finish(execution, label);
   return result;
 }
 
@@ -108,9 +107,9 @@ struct FillFromFunction {
 
 template <class V, class Function>
 DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh,
-                              const Placements& placements, const Extents& shape,
+                              const Target& target, const Extents& shape,
                               const Function& function) {
-  auto result = make_empty<V>(mesh, placements, shape, "from_function");
+  auto result = make_empty<V>(mesh, target, shape, "tessera::from_function");
   const auto& view = result.to_local();
   FillFromFunction<V, Function> fill{view, {}, {}, function};
   for (std::size_t d = 0; d != V::rank(); ++d) {
@@ -126,170 +125,215 @@ DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh
       Kokkos::RangePolicy<std::remove_const_t<decltype(instance)>, Kokkos::IndexType<std::int64_t>>;
   if (mesh.coordinate() && size > 0)
     Kokkos::parallel_for("tessera::from_function", Policy(instance, 0, size), fill);
-  finish(execution, "from_function");
+  finish(execution, "tessera::from_function");
   return result;
 }
 
 }  // namespace detail
 
 /// Makes a tensor that is not initialised.
-template <class V>
-DTensor<V> empty(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
-  return detail::make_empty<V>(mesh, placements, shape, "empty");
+template <LocalView V>
+DTensor<V> empty(const DeviceMesh& mesh, const Target& target, const Extents& shape) {
+  return detail::named(
+      "empty", [&] { return detail::make_empty<V>(mesh, target, shape, "tessera::empty"); });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <class V>
-DTensor<V> empty(const Placements& placements, const Extents& shape) {
-  return detail::make_empty<V>(default_device_mesh("empty"), placements, shape, "empty");
+template <LocalView V>
+DTensor<V> empty(const Target& target, const Extents& shape) {
+  return detail::named("empty", [&] {
+    return detail::make_empty<V>(detail::mesh_of_scope(), target, shape, "tessera::empty");
+  });
 }
 /// Takes an instance, on which nothing runs.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> empty(const E& /*exec*/, const DeviceMesh& mesh, const Placements& placements,
+template <LocalView V>
+DTensor<V> empty(const Execution& /*exec*/, const DeviceMesh& mesh, const Target& target,
                  const Extents& shape) {
-  return detail::make_empty<V>(mesh, placements, shape, "empty");
+  return detail::named(
+      "empty", [&] { return detail::make_empty<V>(mesh, target, shape, "tessera::empty"); });
 }
 /// Takes an instance, on which nothing runs, and the mesh of the current DeviceMeshScope.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> empty(const E& /*exec*/, const Placements& placements, const Extents& shape) {
-  return detail::make_empty<V>(default_device_mesh("empty"), placements, shape, "empty");
+template <LocalView V>
+DTensor<V> empty(const Execution& /*exec*/, const Target& target, const Extents& shape) {
+  return detail::named("empty", [&] {
+    return detail::make_empty<V>(detail::mesh_of_scope(), target, shape, "tessera::empty");
+  });
 }
 
 /// Makes a tensor of zeros.
-template <class V>
-DTensor<V> zeros(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
-  return detail::make_full<V>(Execution(), mesh, placements, shape, typename V::value_type(0),
-                              "zeros");
+template <LocalView V>
+DTensor<V> zeros(const DeviceMesh& mesh, const Target& target, const Extents& shape) {
+  return detail::named("zeros", [&] {
+    return detail::make_full<V>(Execution(), mesh, target, shape, typename V::value_type(0),
+                                "tessera::zeros");
+  });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <class V>
-DTensor<V> zeros(const Placements& placements, const Extents& shape) {
-  return detail::make_full<V>(Execution(), default_device_mesh("zeros"), placements, shape,
-                              typename V::value_type(0), "zeros");
+template <LocalView V>
+DTensor<V> zeros(const Target& target, const Extents& shape) {
+  return detail::named("zeros", [&] {
+    return detail::make_full<V>(Execution(), detail::mesh_of_scope(), target, shape,
+                                typename V::value_type(0), "tessera::zeros");
+  });
 }
 /// Orders the work on `exec`.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> zeros(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+template <LocalView V>
+DTensor<V> zeros(const Execution& exec, const DeviceMesh& mesh, const Target& target,
                  const Extents& shape) {
-  return detail::make_full<V>(Execution(exec), mesh, placements, shape, typename V::value_type(0),
-                              "zeros");
+  return detail::named("zeros", [&] {
+    return detail::make_full<V>(exec, mesh, target, shape, typename V::value_type(0),
+                                "tessera::zeros");
+  });
 }
-/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> zeros(const E& exec, const Placements& placements, const Extents& shape) {
-  return detail::make_full<V>(Execution(exec), default_device_mesh("zeros"), placements, shape,
-                              typename V::value_type(0), "zeros");
+/// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
+template <LocalView V>
+DTensor<V> zeros(const Execution& exec, const Target& target, const Extents& shape) {
+  return detail::named("zeros", [&] {
+    return detail::make_full<V>(exec, detail::mesh_of_scope(), target, shape,
+                                typename V::value_type(0), "tessera::zeros");
+  });
 }
 
 /// Makes a tensor of ones.
-template <class V>
-DTensor<V> ones(const DeviceMesh& mesh, const Placements& placements, const Extents& shape) {
-  return detail::make_full<V>(Execution(), mesh, placements, shape, typename V::value_type(1),
-                              "ones");
+template <LocalView V>
+DTensor<V> ones(const DeviceMesh& mesh, const Target& target, const Extents& shape) {
+  return detail::named("ones", [&] {
+    return detail::make_full<V>(Execution(), mesh, target, shape, typename V::value_type(1),
+                                "tessera::ones");
+  });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <class V>
-DTensor<V> ones(const Placements& placements, const Extents& shape) {
-  return detail::make_full<V>(Execution(), default_device_mesh("ones"), placements, shape,
-                              typename V::value_type(1), "ones");
+template <LocalView V>
+DTensor<V> ones(const Target& target, const Extents& shape) {
+  return detail::named("ones", [&] {
+    return detail::make_full<V>(Execution(), detail::mesh_of_scope(), target, shape,
+                                typename V::value_type(1), "tessera::ones");
+  });
 }
 /// Orders the work on `exec`.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> ones(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+template <LocalView V>
+DTensor<V> ones(const Execution& exec, const DeviceMesh& mesh, const Target& target,
                 const Extents& shape) {
-  return detail::make_full<V>(Execution(exec), mesh, placements, shape, typename V::value_type(1),
-                              "ones");
+  return detail::named("ones", [&] {
+    return detail::make_full<V>(exec, mesh, target, shape, typename V::value_type(1),
+                                "tessera::ones");
+  });
 }
-/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> ones(const E& exec, const Placements& placements, const Extents& shape) {
-  return detail::make_full<V>(Execution(exec), default_device_mesh("ones"), placements, shape,
-                              typename V::value_type(1), "ones");
+/// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
+template <LocalView V>
+DTensor<V> ones(const Execution& exec, const Target& target, const Extents& shape) {
+  return detail::named("ones", [&] {
+    return detail::make_full<V>(exec, detail::mesh_of_scope(), target, shape,
+                                typename V::value_type(1), "tessera::ones");
+  });
 }
 
 /// Makes a tensor whose elements all equal `value`.
-template <class V>
-DTensor<V> full(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
+template <LocalView V>
+DTensor<V> full(const DeviceMesh& mesh, const Target& target, const Extents& shape,
                 const typename V::value_type& value) {
-  return detail::make_full<V>(Execution(), mesh, placements, shape, value, "full");
+  return detail::named("full", [&] {
+    return detail::make_full<V>(Execution(), mesh, target, shape, value, "tessera::full");
+  });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <class V>
-DTensor<V> full(const Placements& placements, const Extents& shape,
-                const typename V::value_type& value) {
-  return detail::make_full<V>(Execution(), default_device_mesh("full"), placements, shape, value,
-                              "full");
+template <LocalView V>
+DTensor<V> full(const Target& target, const Extents& shape, const typename V::value_type& value) {
+  return detail::named("full", [&] {
+    return detail::make_full<V>(Execution(), detail::mesh_of_scope(), target, shape, value,
+                                "tessera::full");
+  });
 }
 /// Orders the work on `exec`.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> full(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+template <LocalView V>
+DTensor<V> full(const Execution& exec, const DeviceMesh& mesh, const Target& target,
                 const Extents& shape, const typename V::value_type& value) {
-  return detail::make_full<V>(Execution(exec), mesh, placements, shape, value, "full");
+  return detail::named("full", [&] {
+    return detail::make_full<V>(exec, mesh, target, shape, value, "tessera::full");
+  });
 }
-/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> full(const E& exec, const Placements& placements, const Extents& shape,
+/// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
+template <LocalView V>
+DTensor<V> full(const Execution& exec, const Target& target, const Extents& shape,
                 const typename V::value_type& value) {
-  return detail::make_full<V>(Execution(exec), default_device_mesh("full"), placements, shape,
-                              value, "full");
+  return detail::named("full", [&] {
+    return detail::make_full<V>(exec, detail::mesh_of_scope(), target, shape, value,
+                                "tessera::full");
+  });
 }
 
 /// Makes a floating or complex tensor of random numbers that are uniform in [0, 1). An element
 /// depends on (seed, stream, its global index) only: the gathered tensor is bit-identical for every
 /// mesh, placement, layout and backend. See Random.
-template <class V>
-DTensor<V> rand(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
+template <LocalView V>
+DTensor<V> rand(const DeviceMesh& mesh, const Target& target, const Extents& shape,
                 Random random = {}) {
-  return detail::make_random<V>(Execution(), mesh, placements, shape, detail::Distribution::uniform,
-                                random, "rand");
+  return detail::named("rand", [&] {
+    return detail::make_random<V>(Execution(), mesh, target, shape, detail::Distribution::uniform,
+                                  random, "tessera::rand");
+  });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <class V>
-DTensor<V> rand(const Placements& placements, const Extents& shape, Random random = {}) {
-  return detail::make_random<V>(Execution(), default_device_mesh("rand"), placements, shape,
-                                detail::Distribution::uniform, random, "rand");
+template <LocalView V>
+DTensor<V> rand(const Target& target, const Extents& shape, Random random = {}) {
+  return detail::named("rand", [&] {
+    return detail::make_random<V>(Execution(), detail::mesh_of_scope(), target, shape,
+                                  detail::Distribution::uniform, random, "tessera::rand");
+  });
 }
 /// Orders the work on `exec`.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> rand(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+template <LocalView V>
+DTensor<V> rand(const Execution& exec, const DeviceMesh& mesh, const Target& target,
                 const Extents& shape, Random random = {}) {
-  return detail::make_random<V>(Execution(exec), mesh, placements, shape,
-                                detail::Distribution::uniform, random, "rand");
+  return detail::named("rand", [&] {
+    return detail::make_random<V>(exec, mesh, target, shape, detail::Distribution::uniform, random,
+                                  "tessera::rand");
+  });
 }
-/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> rand(const E& exec, const Placements& placements, const Extents& shape,
+/// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
+template <LocalView V>
+DTensor<V> rand(const Execution& exec, const Target& target, const Extents& shape,
                 Random random = {}) {
-  return detail::make_random<V>(Execution(exec), default_device_mesh("rand"), placements, shape,
-                                detail::Distribution::uniform, random, "rand");
+  return detail::named("rand", [&] {
+    return detail::make_random<V>(exec, detail::mesh_of_scope(), target, shape,
+                                  detail::Distribution::uniform, random, "tessera::rand");
+  });
 }
 
 /// Makes a tensor of normal random numbers with mean 0 and variance 1. Otherwise it behaves as
 /// rand(), except that backends agree to rounding only.
-template <class V>
-DTensor<V> randn(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
+template <LocalView V>
+DTensor<V> randn(const DeviceMesh& mesh, const Target& target, const Extents& shape,
                  Random random = {}) {
-  return detail::make_random<V>(Execution(), mesh, placements, shape, detail::Distribution::normal,
-                                random, "randn");
+  return detail::named("randn", [&] {
+    return detail::make_random<V>(Execution(), mesh, target, shape, detail::Distribution::normal,
+                                  random, "tessera::randn");
+  });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <class V>
-DTensor<V> randn(const Placements& placements, const Extents& shape, Random random = {}) {
-  return detail::make_random<V>(Execution(), default_device_mesh("randn"), placements, shape,
-                                detail::Distribution::normal, random, "randn");
+template <LocalView V>
+DTensor<V> randn(const Target& target, const Extents& shape, Random random = {}) {
+  return detail::named("randn", [&] {
+    return detail::make_random<V>(Execution(), detail::mesh_of_scope(), target, shape,
+                                  detail::Distribution::normal, random, "tessera::randn");
+  });
 }
 /// Orders the work on `exec`.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> randn(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+template <LocalView V>
+DTensor<V> randn(const Execution& exec, const DeviceMesh& mesh, const Target& target,
                  const Extents& shape, Random random = {}) {
-  return detail::make_random<V>(Execution(exec), mesh, placements, shape,
-                                detail::Distribution::normal, random, "randn");
+  return detail::named("randn", [&] {
+    return detail::make_random<V>(exec, mesh, target, shape, detail::Distribution::normal, random,
+                                  "tessera::randn");
+  });
 }
-/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
-template <class V, detail::ExecutionSpace E>
-DTensor<V> randn(const E& exec, const Placements& placements, const Extents& shape,
+/// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
+template <LocalView V>
+DTensor<V> randn(const Execution& exec, const Target& target, const Extents& shape,
                  Random random = {}) {
-  return detail::make_random<V>(Execution(exec), default_device_mesh("randn"), placements, shape,
-                                detail::Distribution::normal, random, "randn");
+  return detail::named("randn", [&] {
+    return detail::make_random<V>(exec, detail::mesh_of_scope(), target, shape,
+                                  detail::Distribution::normal, random, "tessera::randn");
+  });
 }
 
 /// Makes a tensor of the values that `function` returns for the global indices, each a
@@ -297,30 +341,36 @@ DTensor<V> randn(const E& exec, const Placements& placements, const Extents& sha
 ///
 /// Example: from_function<V>(mesh, {Shard(0)}, {4, 3},
 ///            KOKKOS_LAMBDA(Kokkos::Array<std::int64_t, 2> i) { return double(3 * i[0] + i[1]); });
-template <class V, class Function>
-DTensor<V> from_function(const DeviceMesh& mesh, const Placements& placements, const Extents& shape,
+template <LocalView V, class Function>
+DTensor<V> from_function(const DeviceMesh& mesh, const Target& target, const Extents& shape,
                          const Function& function) {
-  return detail::make_from_function<V>(Execution(), mesh, placements, shape, function);
+  return detail::named("from_function", [&] {
+    return detail::make_from_function<V>(Execution(), mesh, target, shape, function);
+  });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <class V, class Function>
-DTensor<V> from_function(const Placements& placements, const Extents& shape,
-                         const Function& function) {
-  return detail::make_from_function<V>(Execution(), default_device_mesh("from_function"),
-                                       placements, shape, function);
+template <LocalView V, class Function>
+DTensor<V> from_function(const Target& target, const Extents& shape, const Function& function) {
+  return detail::named("from_function", [&] {
+    return detail::make_from_function<V>(Execution(), detail::mesh_of_scope(), target, shape,
+                                         function);
+  });
 }
 /// Orders the work on `exec`.
-template <class V, detail::ExecutionSpace E, class Function>
-DTensor<V> from_function(const E& exec, const DeviceMesh& mesh, const Placements& placements,
+template <LocalView V, class Function>
+DTensor<V> from_function(const Execution& exec, const DeviceMesh& mesh, const Target& target,
                          const Extents& shape, const Function& function) {
-  return detail::make_from_function<V>(Execution(exec), mesh, placements, shape, function);
+  return detail::named("from_function", [&] {
+    return detail::make_from_function<V>(exec, mesh, target, shape, function);
+  });
 }
-/// Takes the mesh of the current DeviceMeshScope, and orders the work on `exec`.
-template <class V, detail::ExecutionSpace E, class Function>
-DTensor<V> from_function(const E& exec, const Placements& placements, const Extents& shape,
+/// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
+template <LocalView V, class Function>
+DTensor<V> from_function(const Execution& exec, const Target& target, const Extents& shape,
                          const Function& function) {
-  return detail::make_from_function<V>(Execution(exec), default_device_mesh("from_function"),
-                                       placements, shape, function);
+  return detail::named("from_function", [&] {
+    return detail::make_from_function<V>(exec, detail::mesh_of_scope(), target, shape, function);
+  });
 }
 
 }  // namespace tessera

@@ -2,49 +2,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+#include <initializer_list>
+#include <ranges>
 #include <span>
+#include <string>
 #include <vector>
 
+#include <tessera/sharding/target.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
 namespace tessera {
 
-/// Tells from_local what the caller knows of the tensor and what to check. All ranks pass the same
-/// options.
+/// Says what from_local() compares besides what it infers. All ranks pass the same options.
 struct FromLocal {
-  /// Gives the global shape if it is known; then from_local does not communicate. Empty: the shape
-  /// is inferred from all local shapes.
-  Extents shape = {};
-  /// Says whether to compare element types, extents and replicas over the mesh.
-  bool run_check = false;
+  bool run_check = false;  ///< whether to compare element types, extents and replicas over the mesh
 };
 
 namespace detail {
+
+/// A ShapeRange is an Extents or another range of integers that has a size.
+template <class S>
+concept ShapeRange = std::ranges::sized_range<S> && std::integral<std::ranges::range_value_t<S>>;
 
 /// Returns the spec of local pieces with these extents, one for each mesh rank. A piece without
 /// elements matches any extents.
 ///
 /// Errors: InvalidArgument if the sizes form no grid or replicas differ in shape, the same on every
-/// rank. They name `function`.
+/// rank.
 DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,
-                       const std::vector<Extents>& local_shapes, const char* function);
+                       const std::vector<Extents>& local_shapes);
 
 /// Gathers the local shapes of all ranks (metadata), then calls infer_spec. Collective over the
 /// mesh.
 DTensorSpec infer_spec(const DeviceMesh& mesh, const Placements& placements,
-                       const Extents& local_shape, const char* function);
+                       const Extents& local_shape);
 
 /// Infers the specs of several tensors with one all-gather.
 std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
                                      const std::vector<Placements>& placements,
-                                     const std::vector<Extents>& local_shapes,
-                                     const char* function);
+                                     const std::vector<Extents>& local_shapes);
 
 /// Throws on this rank unless a View of these extents matches its local piece of `spec`.
 void require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
-                         const Extents& local_shape, const char* function);
+                         const Extents& local_shape);
 
 /// Throws on all ranks unless element types and, if `spec` is given, local shapes agree. Collective
 /// over the mesh.
@@ -68,8 +71,9 @@ auto row_major_copy(const V& view) {
 
 /// Describes the arguments that are the same on all ranks.
 struct FromLocalCall {
-  const Placements& placements;
-  const FromLocal& options;
+  const Target& target;
+  int mesh_dims;
+  FromLocal options;
   std::size_t tensor_dims;
   ElementType type;
 
@@ -79,85 +83,102 @@ struct FromLocalCall {
   std::uint64_t hash() const;
 };
 
-/// Makes the tensor; communicates unless the shape is known and run_check is off. `operation` is
-/// null for a local call.
+/// Makes the tensor, of the spec given or of one that is inferred from all local shapes.
 template <class V>
-DTensor<V> from_local(Operation* operation, const Execution& execution, const V& view,
-                      const DeviceMesh& mesh, const Placements& placements,
-                      const FromLocal& options) {
-  constexpr auto type = element_type<typename V::value_type>();
-  const bool is_known = V::rank() == 0 || !options.shape.empty();
-  DTensorSpec spec(mesh.layout(), placements, is_known ? options.shape : static_extents<V>(), {},
-                   "from_local");
-  require_representable<V>(spec, "from_local");
-  if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));
-  if (operation != nullptr) {
-    const FromLocalCall call{placements, options, V::rank(), type};
-    operation->agree(call.hash(), call);
-  }
-  const auto local_shape = extents_of(view);
-  if (options.run_check) check_pieces(mesh, is_known ? &spec : nullptr, type, local_shape);
-  if (is_known)
-    require_local_shape(mesh, spec, local_shape, "from_local");
-  else
-    spec = infer_spec(mesh, placements, local_shape, "from_local");
-  if (options.run_check) {
-    execution.fence("tessera::from_local: before comparing replicas");
-    const auto piece = row_major_copy(view);
-    check_replicas(mesh, spec, type, std::as_bytes(std::span(piece.data(), piece.size())));
-  }
-  const auto kept = with_piece_extents(view, mesh, spec);
-  return DTensorAccess::make(kept, mesh, std::move(spec));
+DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& target,
+                      FromLocal options) {
+  return collectively(MeshAccess::calls(mesh), "from_local", [&](Operation& operation) {
+    constexpr auto type = element_type<typename V::value_type>();
+    const bool is_known = V::rank() == 0 || target.spec() != nullptr;
+    auto spec = target_spec(mesh.layout(),
+                            target.spec() ? target.spec()->shape() : static_extents<V>(), target);
+    require_representable<V>(spec);
+    if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));
+    const FromLocalCall call{target, mesh.ndim(), options, V::rank(), type};
+    operation.agree(call.hash(), call);
+    const auto local_shape = extents_of(view);
+    if (options.run_check) check_pieces(mesh, is_known ? &spec : nullptr, type, local_shape);
+    if (is_known)
+      require_local_shape(mesh, spec, local_shape);
+    else
+      spec = infer_spec(mesh, spec.placements(), local_shape);
+    if (options.run_check) {
+      Kokkos::fence("tessera::from_local: before comparing replicas");
+      const auto piece = row_major_copy(view);
+      check_replicas(mesh, spec, type, std::as_bytes(std::span(piece.data(), piece.size())));
+    }
+    const auto kept = with_piece_extents(view, mesh, spec);
+    return DTensorAccess::make(kept, mesh, std::move(spec));
+  });
 }
 
+/// Makes the tensor of global shape `shape`, without communication.
 template <class V>
-DTensor<V> from_local(const Execution& execution, const V& view, const DeviceMesh& mesh,
-                      const Placements& placements, const FromLocal& options) {
-  const bool is_known = V::rank() == 0 || !options.shape.empty();
-  if (is_known && !options.run_check)
-    return from_local(nullptr, execution, view, mesh, placements, options);
-  return collectively(mesh.calls(), "from_local", [&](Operation& operation) {
-    return from_local(&operation, execution, view, mesh, placements, options);
-  });
+DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& target,
+                      const Extents& shape) {
+  auto spec = target_spec(mesh.layout(), shape, target);
+  require_representable<V>(spec);
+  if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));
+  require_local_shape(mesh, spec, extents_of(view));
+  const auto kept = with_piece_extents(view, mesh, spec);
+  return DTensorAccess::make(kept, mesh, std::move(spec));
 }
 
 }  // namespace detail
 
 /// Makes a tensor whose local piece on this rank is `view`. It keeps the View and copies nothing.
 ///
-/// With options.shape the call is local, and throws on this rank if `view` does not have the shape
-/// of this rank's chunk. Without it the call is collective over the mesh, makes one small
-/// all-gather of local shapes (metadata), and takes any uneven sizes that form a grid. With
-/// options.run_check it is collective, and throws on all ranks if element types, extents or
-/// replicas differ. Replicas are compared bitwise with coordinate 0; those of structs include their
-/// padding. Off the mesh the result is empty. Errors: InvalidArgument.
-template <detail::AnyView V>
-DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Placements& placements,
+/// The global shape is inferred from all local shapes, which may be any uneven sizes that form a
+/// grid, by one small all-gather (metadata). If the target is a spec, its shape and boundaries
+/// hold, there is no all-gather, and a View that does not fit throws on its rank. With
+/// options.run_check all ranks throw if element types, extents or replicas differ. Replicas are compared bitwise with coordinate 0; those of structs
+/// include their padding. Off the mesh the result is empty.
+///
+/// Collective over the mesh. Errors: InvalidArgument; MeshMismatch for a spec on another mesh.
+template <LocalView V>
+DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& target,
                       const FromLocal& options = {}) {
-  return detail::from_local(Execution(), view, mesh, placements, options);
+  return detail::from_local(view, mesh, target, options);
 }
-
-/// Waits for the work on `exec` before run_check reads the View.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec> DTensor<V> from_local(const Exec& exec, const V& view,
-                                                                  const DeviceMesh& mesh,
-                                                                  const Placements& placements,
-                                                                  const FromLocal& options = {}) {
-  return detail::from_local(Execution(exec), view, mesh, placements, options);
-}
-
 /// Takes the mesh of the current DeviceMeshScope.
-template <detail::AnyView V>
-DTensor<V> from_local(const V& view, const Placements& placements, const FromLocal& options = {}) {
-  return from_local(view, default_device_mesh("from_local"), placements, options);
+template <LocalView V>
+DTensor<V> from_local(const V& view, const Target& target, const FromLocal& options = {}) {
+  return detail::from_local(view, detail::named("from_local", detail::mesh_of_scope), target,
+                            options);
 }
 
-/// Takes `exec` and the mesh of the current DeviceMeshScope.
-template <class Exec, detail::AnyView V>
-requires Kokkos::is_execution_space_v<Exec> DTensor<V> from_local(const Exec& exec, const V& view,
-                                                                  const Placements& placements,
-                                                                  const FromLocal& options = {}) {
-  return from_local(exec, view, default_device_mesh("from_local"), placements, options);
+/// Makes a tensor of global shape `shape` whose local piece on this rank is `view`. It keeps the
+/// View and copies nothing. Off the mesh the result is empty.
+///
+/// Local. Errors: InvalidArgument, on this rank, if `view` does not have the shape of this rank's
+/// piece, and for a target or a shape that DTensorSpec rejects.
+template <LocalView V, std::integral I>
+DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& target,
+                      std::initializer_list<I> shape) {
+  return detail::named("from_local", [&] {
+    return detail::from_local(view, mesh, target, Extents(std::span(shape.begin(), shape.size())));
+  });
+}
+/// Takes the mesh of the current DeviceMeshScope.
+template <LocalView V, std::integral I>
+DTensor<V> from_local(const V& view, const Target& target, std::initializer_list<I> shape) {
+  return detail::named("from_local", [&] {
+    return detail::from_local(view, detail::mesh_of_scope(), target,
+                              Extents(std::span(shape.begin(), shape.size())));
+  });
+}
+/// Takes Extents, or any other range of integers.
+template <LocalView V, detail::ShapeRange S>
+DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& target, const S& shape) {
+  return detail::named("from_local",
+                       [&] { return detail::from_local(view, mesh, target, Extents(shape)); });
+}
+/// Takes Extents, or any other range of integers, and the mesh of the current DeviceMeshScope.
+template <LocalView V, detail::ShapeRange S>
+DTensor<V> from_local(const V& view, const Target& target, const S& shape) {
+  return detail::named("from_local", [&] {
+    return detail::from_local(view, detail::mesh_of_scope(), target, Extents(shape));
+  });
 }
 
 }  // namespace tessera

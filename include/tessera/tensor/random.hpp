@@ -6,6 +6,7 @@
 
 #include <tessera/extents/extents.hpp>
 #include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/execution.hpp>
 
 namespace tessera {
 
@@ -33,7 +34,7 @@ enum class Distribution { uniform, normal };
 
 /// Throws InvalidArgument unless numbers of `type` can be drawn: float32, float64, complex64,
 /// complex128, and 16-bit floats if the backend has them. All ranks get the same result.
-void require_random(Distribution distribution, ElementType type);
+void require_random(ElementType type);
 
 /// Fills `destination`, the local piece at `global_offset` of a tensor of `global_shape`. Ordered
 /// on `execution`, not fenced.

@@ -33,7 +33,7 @@ bool is_right(const DeviceMesh& mesh) {
   const auto sums = local_map(column_sums, {Partial()})(x);
   auto pending = redistribute_async(x, {Shard(1)});
   const auto columns = pending.wait();
-  const auto both = redistribute_all(x, clone(columns), Placements{Replicate()});
+  const auto both = redistribute_all(std::array{x, clone(columns)});
   all_reduce(column_sums(x.to_local()), ReduceOp::sum, mesh, 0);
   return are_all(full_tensor(sums), 7) && are_all(column_sums(both[0].to_local()), 7) &&
          are_all(column_sums(both[1].to_local()), 7);

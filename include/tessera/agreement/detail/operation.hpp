@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <tessera/agreement/detail/statement.hpp>
+#include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/mpi/detail/tags.hpp>
 
@@ -223,10 +224,10 @@ auto collectively(detail::OperationLog* log, FunctionName name, Body&& body) {
   Operation operation(log, name);
   try {
     if constexpr (std::is_void_v<std::invoke_result_t<Body&, Operation&>>) {
-      body(operation);
+      detail::named(name.text, [&] { body(operation); });
       if (operation.is_doomed()) throw detail::Doomed();
     } else {
-      auto result = body(operation);
+      auto result = detail::named(name.text, [&] { return body(operation); });
       if (operation.is_doomed()) throw detail::Doomed();
       return result;
     }

@@ -6,7 +6,9 @@
 
 #include <tessera/io/npy_header.hpp>
 #include <tessera/sharding/spec.hpp>
+#include <tessera/sharding/target.hpp>
 #include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/execution.hpp>
 
 /// The functions here are the parts of read_npy and write_npy that need no View types. They are
 /// collective over the mesh; off the mesh they return at once.
@@ -17,7 +19,7 @@ namespace tessera::detail {
 ///
 /// Errors: those of read_npy.
 NpyHeader header_for(Operation& operation, const std::string& path, const DeviceMesh& mesh,
-                     const Placements& placements, std::size_t tensor_dims, ElementType type);
+                     const Target& target, std::size_t tensor_dims, ElementType type);
 
 /// Reads this rank's piece of `spec` into `piece`, new memory that no kernel has touched.
 void read_piece(const Execution& execution, const std::string& path, const NpyHeader& header,

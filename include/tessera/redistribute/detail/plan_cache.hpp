@@ -10,16 +10,16 @@ namespace tessera::detail {
 
 class Recycler;
 
-/// Returns the Redistributor of (source, target, type, options), which is made at first use and
+/// Returns the Redistributor of (source, target, type, settings), which is made at first use and
 /// kept with the mesh. Expects a call that the ranks have agreed on, so that all of them find it or
 /// all make it.
 Redistributor cached_redistributor(const Meshes& meshes, const DTensorSpec& source,
                                    const DTensorSpec& target, ElementType type,
-                                   const RedistributeOptions& options, const char* function);
+                                   const PlanSettings& settings);
 
 /// Returns the Redistributor of `call`, after the ranks have agreed on it in this call.
 Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
-                                   const Meshes& meshes, const RedistributeOptions& options);
+                                   const Meshes& meshes, const PlanSettings& settings);
 
 /// Sets the cost model of plans that are made for this mesh from now on.
 void set_cost_model(const DeviceMesh& mesh, const CostModel& model);

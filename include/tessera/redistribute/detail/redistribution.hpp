@@ -11,28 +11,15 @@
 
 #include <tessera/engine/detail/recycler.hpp>
 #include <tessera/redistribute/detail/plan_cache.hpp>
+#include <tessera/redistribute/options.hpp>
 #include <tessera/redistribute/pending.hpp>
 #include <tessera/redistribute/redistributor.hpp>
+#include <tessera/sharding/target.hpp>
 #include <tessera/tensor/dtensor.hpp>
+#include <tessera/tensor/execution.hpp>
 
 // This header implements the overloads of redistribute() and of similar functions.
 namespace tessera::detail {
-
-template <class Out, class V>
-using RedistributedView =
-    typename std::conditional_t<std::is_void_v<Out>, std::type_identity<AllocatableView<V>>,
-                                std::type_identity<Out>>::type;
-
-/// Returns `options` adapted to Views of these types.
-template <class Source, class Destination>
-RedistributeOptions options_for(RedistributeOptions options) {
-  constexpr bool are_left = std::is_same_v<typename Source::array_layout, Kokkos::LayoutLeft> &&
-                            std::is_same_v<typename Destination::array_layout, Kokkos::LayoutLeft>;
-  if (are_left) options.wire_order = WireOrder::first_dim_fastest;
-  options.on_device = are_on_device<Source, Destination>;
-  options.donate_source = false;
-  return options;
-}
 
 /// Returns the plan for local pieces in Views of these types, as a call that the ranks agree on
 /// here. Collective over the meshes.
@@ -41,10 +28,10 @@ Redistributor agreed_redistributor(Operation& operation, const Meshes& meshes,
                                    const DTensorSpec& source, const DTensorSpec& target,
                                    const RedistributeOptions& options) {
   constexpr auto type = element_type<typename Destination::value_type>();
-  const auto adapted = options_for<Source, Destination>(options);
-  const RedistributeCall call{operation.name(),   source,           target, type,
-                              adapted.wire_order, adapted.on_device};
-  return agreed_redistributor(operation, call, meshes, adapted);
+  const auto settings = settings_for<Source, Destination>(options.extra_memory);
+  const RedistributeCall call{operation.name(),  source, target, type, settings.wire_order,
+                              settings.on_device};
+  return agreed_redistributor(operation, call, meshes, settings);
 }
 
 /// Returns the tensor for the result of a plan: in the memory of the plan's last result if nobody
@@ -57,20 +44,11 @@ DTensor<Result> result_tensor(const Execution& execution, const DeviceMesh& mesh
   if (execution.is_given()) return allocate_dtensor<Result>(mesh, target, label);
   auto& recycled = recycler(mesh);
   const auto shape = local_piece(mesh, target).shape;
-  if (const auto* view = recycled.find<Result>(redistributor.identity(), shape))
+  if (const auto* view = recycled.find<Result>(RedistributorAccess::identity(redistributor), shape))
     return DTensorAccess::make(*view, mesh, target);
   auto result = allocate_dtensor<Result>(mesh, target, label);
-  recycled.keep(redistributor.identity(), result.to_local());
+  recycled.keep(RedistributorAccess::identity(redistributor), result.to_local());
   return result;
-}
-
-/// Returns the target as a spec: `target` itself, or placements completed from the tensor's spec.
-inline const DTensorSpec& target_spec(const DTensorSpec&, const DTensorSpec& target, const char*) {
-  return target;
-}
-inline DTensorSpec target_spec(const DTensorSpec& spec, const Placements& target,
-                               const char* function) {
-  return with_placements(spec, target, function);
 }
 
 /// Returns the tensor for the result, in the memory of a donated source if the plan allows it.
@@ -80,7 +58,7 @@ DTensor<Result> result_tensor(const Execution& execution, const DTensor<V>& sour
                               const RedistributeOptions& options) {
   const auto& mesh = source.device_mesh();
   if constexpr (std::is_same_v<Result, V>)
-    if (options.donate_source && redistributor.can_run_in_place())
+    if (options.donate_source && RedistributorAccess::can_run_in_place(redistributor))
       return DTensorAccess::make(source.to_local(), mesh, target);
   return result_tensor<Result>(execution, mesh, target, redistributor);
 }
@@ -103,28 +81,24 @@ DTensor<V> on_same_mesh(const DTensor<V>& tensor, const DeviceMesh& mesh) {
 
 /// Prepares a redistribution on the tensor's mesh. The ranks agree on it here.
 template <class Out, class V>
-auto prepare_redistribution(Operation& operation, const Execution& execution,
-                            const DTensor<V>& tensor, const DTensorSpec& target,
-                            const RedistributeOptions& options) {
-  using Result = RedistributedView<Out, V>;
-  using Value = typename Result::value_type;
-  static_assert(std::is_same_v<Value, std::remove_const_t<typename V::value_type>>,
-                "redistribute moves elements as they are: expected the same element type");
-  const auto* function = operation.name();
-  require_representable<Result>(target, function);
+Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
+    Operation& operation, const Execution& execution, const DTensor<V>& tensor,
+    const DTensorSpec& target, const RedistributeOptions& options) {
+  using Result = redistributed_view_t<V, Out>;
+  require_representable<Result>(target);
   const auto& mesh = tensor.device_mesh();
   require<MeshMismatch>(target.layout() == mesh.layout(), [&] {
-    return std::string(function) + ": expected a spec on the tensor's mesh " + to_string(mesh) +
-           ", got one on mesh " + to_string(target.layout());
+    return "expected a spec on the tensor's mesh " + to_string(mesh) + ", got one on mesh " +
+           to_string(target.layout());
   });
   if constexpr (std::is_same_v<Result, V>)
     if (target == tensor.spec()) {
-      constexpr auto type = element_type<Value>();
-      const auto adapted = options_for<V, Result>(options);
-      const RedistributeCall call{function, tensor.spec(),      target,
-                                  type,     adapted.wire_order, adapted.on_device};
-      operation.agree(plan_hash(tensor.spec(), target, type, adapted), call);
-      finish(execution, function);
+      constexpr auto type = element_type<typename Result::value_type>();
+      const auto settings = settings_for<V, Result>(options.extra_memory);
+      const RedistributeCall call{operation.name(),    tensor.spec(),     target, type,
+                                  settings.wire_order, settings.on_device};
+      operation.agree(plan_hash(tensor.spec(), target, type, settings), call);
+      finish(execution, operation.name());
       return Redistribution<Result>{tensor, {}};
     }
   if (!mesh.coordinate())
@@ -140,7 +114,7 @@ auto prepare_redistribution(Operation& operation, const Execution& execution,
 struct AcrossCall {
   const char* function;
   const Meshes& meshes;
-  const RedistributeOptions& options;
+  const PlanSettings& settings;
   ElementType type;
   std::size_t tensor_dims;
   std::uint64_t source_hash = 0;  ///< 0 unless all ranks know it
@@ -151,47 +125,36 @@ struct AcrossCall {
   std::uint64_t hash() const;
 };
 /// Makes the AcrossCall. `source` is the tensor's spec, as far as this rank knows it.
-AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
-                       const Placements& target, ElementType type,
-                       const RedistributeOptions& options);
-AcrossCall across_call(const char* function, const Meshes& meshes, const DTensorSpec& source,
-                       const DTensorSpec& target, ElementType type,
-                       const RedistributeOptions& options);
+AcrossCall across_call(const Operation& operation, const Meshes& meshes, const DTensorSpec& source,
+                       const Target& target, ElementType type, const PlanSettings& settings);
 
 /// Returns the source's spec on all ranks of both meshes; `mine` is that spec on ranks of the
 /// source. Collective over both meshes. Errors: InvalidArgument if it differs between ranks of the
 /// source.
-DTensorSpec source_spec(const Meshes& meshes, const DTensorSpec& mine, const char* function);
+DTensorSpec source_spec(const Meshes& meshes, const DTensorSpec& mine);
 
-/// Returns `target` as a spec on another mesh, completed from the tensor's spec.
-DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const DTensorSpec& target,
-                    const char* function);
-DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const Placements& target,
-                    const char* function);
+/// Returns `target` as a spec of the tensor `source` on another mesh.
+DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const Target& target);
 
 /// Prepares a redistribution to another mesh. The ranks agree on it here.
-template <class Out, class V, class Target>
-auto prepare_redistribution(Operation& operation, const Execution& execution,
-                            const DTensor<V>& tensor, const DeviceMesh& mesh, const Target& target,
-                            const RedistributeOptions& options) {
-  using Result = RedistributedView<Out, V>;
+template <class Out, class V>
+Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
+    Operation& operation, const Execution& execution, const DTensor<V>& tensor,
+    const DeviceMesh& mesh, const Target& target, const RedistributeOptions& options) {
+  using Result = redistributed_view_t<V, Out>;
   constexpr auto type = element_type<typename Result::value_type>();
-  static_assert(
-      std::is_same_v<typename Result::value_type, std::remove_const_t<typename V::value_type>>,
-      "redistribute moves elements as they are: expected the same element type");
-  const auto* function = operation.name();
   const Meshes meshes(tensor.device_mesh(), mesh);
   if (calls_of(meshes) == nullptr) {
-    auto spec = spec_on(mesh, tensor.spec(), target, function);
+    auto spec = spec_on(mesh, tensor.spec(), target);
     return Redistribution<Result>{DTensorAccess::make(Result(), mesh, std::move(spec)), {}};
   }
-  const auto adapted = options_for<V, Result>(options);
-  const auto call = across_call(function, meshes, tensor.spec(), target, type, adapted);
+  const auto settings = settings_for<V, Result>(options.extra_memory);
+  const auto call = across_call(operation, meshes, tensor.spec(), target, type, settings);
   operation.agree(call.hash(), call);
-  const auto source = source_spec(meshes, tensor.spec(), function);
-  const auto spec = spec_on(mesh, source, target, function);
-  require_representable<Result>(spec, function);
-  auto redistributor = cached_redistributor(meshes, source, spec, type, adapted, function);
+  const auto source = source_spec(meshes, tensor.spec());
+  const auto spec = spec_on(mesh, source, target);
+  require_representable<Result>(spec);
+  auto redistributor = cached_redistributor(meshes, source, spec, type, settings);
   auto result = result_tensor<Result>(execution, mesh, spec, redistributor);
   return Redistribution<Result>{std::move(result), std::move(redistributor)};
 }
@@ -199,8 +162,8 @@ auto prepare_redistribution(Operation& operation, const Execution& execution,
 template <class V, class W>
 void run(const Redistributor& redistributor, const Execution& execution, const V& source,
          const W& destination, const char* label) {
-  redistributor.run(execution, array_ref(source), array_ref(destination), label,
-                    [&] { return held(source, destination); });
+  RedistributorAccess::run(redistributor, execution, array_ref(source), array_ref(destination),
+                           label, [&] { return held(source, destination); });
 }
 
 template <class Result, class V>
@@ -212,31 +175,37 @@ void run(const Redistribution<Result>& redistribution, const Execution& executio
 }
 
 template <class Out, class V>
-auto redistribute(Operation& operation, const Execution& execution, const DTensor<V>& tensor,
-                  const DTensorSpec& target, const RedistributeOptions& options) {
+DTensor<redistributed_view_t<V, Out>> redistribute(Operation& operation, const Execution& execution,
+                                                   const DTensor<V>& tensor,
+                                                   const DTensorSpec& target,
+                                                   const RedistributeOptions& options) {
   const auto ready = prepare_redistribution<Out>(operation, execution, tensor, target, options);
   run(ready, execution, tensor);
   return ready.result;
 }
 
-template <class Out, class V, class Target>
-auto redistribute(const Execution& execution, const DTensor<V>& tensor, const Target& target,
-                  const RedistributeOptions& options, FunctionName function) {
-  return collectively(tensor.device_mesh().calls(), function, [&](Operation& operation) {
-    const auto& spec = target_spec(tensor.spec(), target, operation.name());
-    return detail::redistribute<Out>(operation, execution, tensor, spec, options);
+template <class Out, class V>
+DTensor<redistributed_view_t<V, Out>> redistribute(const Execution& execution,
+                                                   const DTensor<V>& tensor, const Target& target,
+                                                   const RedistributeOptions& options,
+                                                   FunctionName function) {
+  return collectively(MeshAccess::calls(tensor.device_mesh()), function, [&](Operation& operation) {
+    return detail::redistribute<Out>(operation, execution, tensor,
+                                     target_spec(tensor.spec(), target), options);
   });
 }
 
 /// Checks the meshes of a redistribution to another mesh. Errors, on this rank alone:
 /// InvalidArgument for a tensor without a mesh, MeshMismatch for meshes of two communicators.
-void require_pair(const DeviceMesh& source, const DeviceMesh& target, const char* function);
+void require_pair(const DeviceMesh& source, const DeviceMesh& target);
 
-template <class Out, class V, class Target>
-auto redistribute(const Execution& execution, const DTensor<V>& tensor, const DeviceMesh& mesh,
-                  const Target& target, const RedistributeOptions& options) {
+template <class Out, class V>
+DTensor<redistributed_view_t<V, Out>> redistribute(const Execution& execution,
+                                                   const DTensor<V>& tensor, const DeviceMesh& mesh,
+                                                   const Target& target,
+                                                   const RedistributeOptions& options) {
   constexpr FunctionName function = "redistribute";
-  require_pair(tensor.device_mesh(), mesh, function.text);
+  named(function.text, [&] { require_pair(tensor.device_mesh(), mesh); });
   if (tensor.device_mesh() == mesh)
     return on_same_mesh(detail::redistribute<Out>(execution, tensor, target, options, function),
                         mesh);
@@ -274,29 +243,30 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
 }
 
 /// Starts a redistribution on `mesh`, which is the tensor's, perhaps with other names.
-template <class Out, class V, class Target>
+template <class Out, class V>
 auto start_on_same_mesh(const Execution& execution, const DTensor<V>& tensor,
                         const DeviceMesh& mesh, const Target& target,
                         const RedistributeOptions& options) {
   return start_redistribution(execution, tensor, mesh, [&](Operation& operation) {
-    const auto& spec = target_spec(tensor.spec(), target, operation.name());
+    const auto spec = target_spec(tensor.spec(), target);
     auto ready = prepare_redistribution<Out>(operation, execution, tensor, spec, options);
     ready.result = on_same_mesh(ready.result, mesh);
     return ready;
   });
 }
 
-template <class Out, class V, class Target>
-auto redistribute_async(const Execution& execution, const DTensor<V>& tensor, const Target& target,
-                        const RedistributeOptions& options) {
+template <class Out, class V>
+Pending<DTensor<redistributed_view_t<V, Out>>> redistribute_async(
+    const Execution& execution, const DTensor<V>& tensor, const Target& target,
+    const RedistributeOptions& options) {
   return start_on_same_mesh<Out>(execution, tensor, tensor.device_mesh(), target, options);
 }
 
-template <class Out, class V, class Target>
-auto redistribute_async(const Execution& execution, const DTensor<V>& tensor,
-                        const DeviceMesh& mesh, const Target& target,
-                        const RedistributeOptions& options) {
-  require_pair(tensor.device_mesh(), mesh, "redistribute_async");
+template <class Out, class V>
+Pending<DTensor<redistributed_view_t<V, Out>>> redistribute_async(
+    const Execution& execution, const DTensor<V>& tensor, const DeviceMesh& mesh,
+    const Target& target, const RedistributeOptions& options) {
+  named("redistribute_async", [&] { require_pair(tensor.device_mesh(), mesh); });
   if (tensor.device_mesh() == mesh)
     return start_on_same_mesh<Out>(execution, tensor, mesh, target, options);
   return start_redistribution(
@@ -313,10 +283,10 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
   static_assert(std::is_same_v<typename W::value_type, std::remove_const_t<typename V::value_type>>,
                 "redistribute moves elements as they are: expected the same element type");
   const auto& mesh = tensor.device_mesh();
-  collectively(mesh.calls(), "redistribute_into", [&](Operation& operation) {
+  collectively(MeshAccess::calls(mesh), "redistribute_into", [&](Operation& operation) {
     require<MeshMismatch>(destination.device_mesh() == mesh, [&] {
-      return "redistribute_into: expected a destination on the source's mesh " + to_string(mesh) +
-             ", got mesh " + to_string(destination.device_mesh());
+      return "expected a destination on the source's mesh " + to_string(mesh) + ", got mesh " +
+             to_string(destination.device_mesh());
     });
     if (!mesh.coordinate()) return;
     run(agreed_redistributor<V, W>(operation, mesh, tensor.spec(), destination.spec(), options),
@@ -326,21 +296,23 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
 
 /// Returns the placements with every Partial turned into Replicate.
 Placements reduced_placements(const Placements& placements);
-Placements all_replicate(const DeviceMesh& mesh);
+/// Returns the spec in which every rank holds the full tensor.
+DTensorSpec replicated(const MeshLayout& layout, const Extents& shape);
 /// Returns the spec in which mesh rank `owner` holds the full tensor and the other ranks nothing.
 /// Expects at least one tensor dim.
 DTensorSpec whole_on(const MeshLayout& layout, const Extents& shape, int owner);
-void require_mesh_rank(const DeviceMesh& mesh, int mesh_rank, const char* function);
+void require_mesh_rank(const DeviceMesh& mesh, int mesh_rank);
 
 template <class V>
-auto gather_to(const Execution& execution, const DTensor<V>& tensor, int mesh_rank) {
-  using Result = AllocatableView<V>;
+redistributed_view_t<V> gather_to(const Execution& execution, const DTensor<V>& tensor,
+                                  int mesh_rank) {
+  using Result = redistributed_view_t<V>;
   const auto& mesh = tensor.device_mesh();
-  return collectively(mesh.calls(), "gather_to", [&](Operation& operation) {
-    require_mesh_rank(mesh, mesh_rank, "gather_to");
+  return collectively(MeshAccess::calls(mesh), "gather_to", [&](Operation& operation) {
+    require_mesh_rank(mesh, mesh_rank);
     constexpr bool is_static = V::rank() == 0 || V::rank_dynamic() == 0;
     if constexpr (is_static) {
-      const auto target = with_placements(tensor.spec(), all_replicate(mesh), "gather_to");
+      const auto target = target_spec(tensor.spec(), all_replicate);
       const auto whole = detail::redistribute<void>(operation, execution, tensor, target, {});
       return mesh.rank() == mesh_rank ? Result(whole.to_local()) : Result();
     } else {
@@ -356,16 +328,15 @@ auto gather_to(const Execution& execution, const DTensor<V>& tensor, int mesh_ra
 }
 
 template <class V>
-auto reduce_partial(const Execution& execution, const DTensor<V>& tensor) {
+DTensor<redistributed_view_t<V>> reduce_partial(const Execution& execution,
+                                                const DTensor<V>& tensor) {
   return detail::redistribute<void>(execution, tensor, reduced_placements(tensor.placements()), {},
                                     "reduce_partial");
 }
 
 template <class V>
-auto full_tensor(const Execution& execution, const DTensor<V>& tensor) {
-  return detail::redistribute<void>(execution, tensor, all_replicate(tensor.device_mesh()), {},
-                                    "full_tensor")
-      .to_local();
+redistributed_view_t<V> full_tensor(const Execution& execution, const DTensor<V>& tensor) {
+  return detail::redistribute<void>(execution, tensor, all_replicate, {}, "full_tensor").to_local();
 }
 
 }  // namespace tessera::detail

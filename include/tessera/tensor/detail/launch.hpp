@@ -9,7 +9,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <tessera/comm/detail/cores.hpp>
-#include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/execution.hpp>
 
 namespace tessera::detail {
 

@@ -16,41 +16,10 @@
 #include <tessera/sharding/spec.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/huge_pages.hpp>
+#include <tessera/tensor/execution.hpp>
+#include <tessera/tensor/view_types.hpp>
 
 namespace tessera::detail {
-
-template <class V>
-concept AnyView = Kokkos::is_view_v<V> && V::rank()
-<= max_tensor_dims;
-
-template <class Layout>
-inline constexpr bool is_dense_layout =
-    std::is_same_v<Layout, Kokkos::LayoutLeft> || std::is_same_v<Layout, Kokkos::LayoutRight>;
-
-/// Tells whether the library can allocate a View of type V.
-template <class V>
-inline constexpr bool is_allocatable =
-    !V::traits::memory_traits::is_unmanaged && !std::is_const_v<typename V::value_type> &&
-    is_dense_layout<typename V::array_layout>;
-
-template <class V>
-struct Allocatable {
-  using Layout = std::conditional_t<is_dense_layout<typename V::array_layout>,
-                                    typename V::array_layout, Kokkos::LayoutRight>;
-  using type = Kokkos::View<typename V::non_const_data_type, Layout, typename V::device_type>;
-};
-
-template <class V>
-requires is_allocatable<V>
-struct Allocatable<V> {
-  using type = V;
-};
-
-/// Names V if the library can allocate it: if it is managed, non-const and LayoutLeft or
-/// LayoutRight. Otherwise it names the managed, non-const type with the same elements and memory,
-/// LayoutStride replaced by LayoutRight.
-template <AnyView V>
-using AllocatableView = typename Allocatable<V>::type;
 
 /// Allocates a View of `shape` without initialising it. `label` is a function's name.
 template <class V>
@@ -85,13 +54,12 @@ Extents static_extents() {
 
 /// Throws InvalidArgument unless Views with these static extents can hold every local piece of
 /// `spec`, and elements of `type` can be reduced by its Partials. All ranks get the same result.
-void require_representable(const DTensorSpec& spec, const Extents& static_extents, ElementType type,
-                           const char* function);
+void require_representable(const DTensorSpec& spec, const Extents& static_extents,
+                           ElementType type);
 
 template <class V>
-void require_representable(const DTensorSpec& spec, const char* function) {
-  require_representable(spec, static_extents<V>(), element_type<typename V::value_type>(),
-                        function);
+void require_representable(const DTensorSpec& spec) {
+  require_representable(spec, static_extents<V>(), element_type<typename V::value_type>());
 }
 
 /// Keeps a View. If Kokkos is finalised before the holder is destroyed, the View is abandoned, not

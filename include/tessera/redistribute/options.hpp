@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace tessera {
+
+/// Describes how a redistribution may be done.
+struct RedistributeOptions {
+  /// Limits the memory of a rank for messages, bytes, besides source and destination. The
+  /// intermediate results of a path of several exchanges may take as much again. Data that does not
+  /// fit is sent when earlier messages are complete. 0 means 64 MiB and an eighth of the largest
+  /// shard. All ranks pass the same value. From Partial to another mesh the reduced shares lie
+  /// between the two exchanges, whatever the limit is. Memory for messages comes in huge pages if
+  /// it is 64 KiB or more: up to 4 MiB for each use (sending, receiving, contributions,
+  /// intermediate results) come on top, for each mesh, bound Redistributor and pending call.
+  std::int64_t extra_memory = 0;
+  /// Gives up the values of the source: where shapes allow, the result of redistribute() takes the
+  /// source's memory (all-reduces, and local pieces that stay as they are). May differ between
+  /// ranks.
+  bool donate_source = false;
+};
+
+}  // namespace tessera

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <tessera/placement/placements.hpp>
+#include <tessera/sharding/spec.hpp>
+
+namespace tessera {
+
+/// AllReplicate is the type of `all_replicate`.
+struct AllReplicate {
+  constexpr explicit AllReplicate() = default;
+};
+/// `all_replicate` is the target with Replicate() along every mesh dim.
+inline constexpr AllReplicate all_replicate{};
+
+/// A Target says how a tensor is to be distributed. Functions that take one accept a list of
+/// placements, one placement (on a mesh of one dim), Placements, all_replicate, or a DTensorSpec.
+///
+/// Examples: {Shard(0), Replicate()}, Shard(0), {{Shard(0), Shard(0)}, {1, 0}} with a split order,
+/// by_dim(mesh, {{"dp", "tp"}, {}}), other.spec().
+class Target {
+ public:
+  Target(AllReplicate) {}
+  Target(Placements placements) : value_(std::move(placements)) {}
+  /// Takes a spec, whose shape and boundaries the tensor gets, too.
+  Target(DTensorSpec spec) : value_(std::move(spec)) {}
+  Target(std::initializer_list<Placement> placements) : value_(Placements(placements)) {}
+  Target(std::vector<Placement> placements) : value_(Placements(std::move(placements))) {}
+  /// Takes placements and a split order, as the constructor of Placements does.
+  Target(std::vector<Placement> placements, std::vector<int> split_positions)
+      : value_(Placements(std::move(placements), std::move(split_positions))) {}
+  /// Takes the placement along the only mesh dim.
+  template <detail::OnePlacement P>
+  Target(P placement) : value_(Placements{Placement(placement)}) {}
+
+  /// Returns the spec given; null if there is none.
+  const DTensorSpec* spec() const { return std::get_if<DTensorSpec>(&value_); }
+  /// Returns the placements given, or those of the spec, on a mesh of `mesh_dims` dims.
+  Placements placements(int mesh_dims) const;
+
+ private:
+  std::variant<AllReplicate, Placements, DTensorSpec> value_;
+};
+
+namespace detail {
+
+// The functions below serve functions whose name the messages of their errors get.
+
+/// Returns the target of a redistribution of `source` on its mesh. A spec is not checked.
+DTensorSpec target_spec(const DTensorSpec& source, const Target& target);
+
+/// Returns the target for a tensor of `shape` on `layout`.
+///
+/// Errors: those of the constructor of DTensorSpec; MeshMismatch and InvalidArgument for a spec on
+/// another mesh or of another shape.
+DTensorSpec target_spec(const MeshLayout& layout, const Extents& shape, const Target& target);
+
+/// Returns a hash of the target on a mesh of `mesh_dims` dims.
+std::uint64_t hash_of(const Target& target, int mesh_dims);
+/// Returns the target on a mesh of `mesh_dims` dims as text: "S(0), R", or the text of the spec.
+std::string to_string(const Target& target, int mesh_dims);
+
+}  // namespace detail
+}  // namespace tessera

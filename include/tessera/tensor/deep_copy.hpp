@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+
+#include <tessera/error/error.hpp>
+#include <tessera/tensor/dtensor.hpp>
+#include <tessera/tensor/execution.hpp>
+
+namespace tessera {
+
+namespace detail {
+
+/// Throws unless the local pieces of both tensors hold the same elements on every rank.
+void require_same_pieces(const DeviceMesh& mesh, const DTensorSpec& destination,
+                         const DeviceMesh& source_mesh, const DTensorSpec& source);
+
+template <class V, class Source>
+void deep_copy(const Execution& execution, const DTensor<V>& destination, const Source& source) {
+  static_assert(!std::is_const_v<typename V::value_type>,
+                "deep_copy: expected a destination that can be written");
+  const auto instance = execution.instance<memory_space<V>>();
+  const auto& view = destination.to_local();
+  execution.fence("tessera::deep_copy: before the copy");
+  if constexpr (is_dtensor_v<Source>) {
+    static_assert(
+        std::is_same_v<typename V::value_type, std::remove_const_t<typename Source::value_type>>,
+        "deep_copy: expected tensors of one element type");
+    require_same_pieces(destination.device_mesh(), destination.spec(), source.device_mesh(),
+                        source.spec());
+    if (view.size() > 0) Kokkos::deep_copy(instance, view, source.to_local());
+  } else {
+    if (view.size() > 0)
+      Kokkos::deep_copy(instance, view, static_cast<typename V::value_type>(source));
+  }
+  finish(execution, "tessera::deep_copy");
+}
+
+}  // namespace detail
+
+/// Copies the values of `source`, a tensor of the same spec, or one number for all elements, into
+/// the memory of `destination`.
+///
+/// Local. To tensors of another spec copies redistribute_into(). Errors: MeshMismatch,
+/// InvalidArgument for specs that differ.
+template <LocalView V, class Source>
+requires(is_dtensor_v<Source> ||
+         std::convertible_to<Source, typename V::value_type>) void deep_copy(const DTensor<V>&
+                                                                                 destination,
+                                                                             const Source& source) {
+  detail::named("deep_copy", [&] { detail::deep_copy(Execution(), destination, source); });
+}
+/// Orders the copy on `exec`.
+template <LocalView V, class Source>
+requires(is_dtensor_v<Source> ||
+         std::convertible_to<Source, typename V::value_type>) void deep_copy(const Execution& exec,
+                                                                             const DTensor<V>&
+                                                                                 destination,
+                                                                             const Source& source) {
+  detail::named("deep_copy", [&] { detail::deep_copy(exec, destination, source); });
+}
+
+}  // namespace tessera

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <tessera/error/error.hpp>
+#include <tessera/sharding/target.hpp>
+
+namespace tessera {
+
+Placements Target::placements(int mesh_dims) const {
+  if (const auto* given = std::get_if<Placements>(&value_)) return *given;
+  if (spec() != nullptr) return spec()->placements();
+  return std::vector<Placement>(static_cast<std::size_t>(mesh_dims), Replicate());
+}
+
+namespace detail {
+
+DTensorSpec target_spec(const DTensorSpec& source, const Target& target) {
+  if (target.spec() != nullptr) return *target.spec();
+  return spec_with(source, target.placements(source.layout().ndim()));
+}
+
+DTensorSpec target_spec(const MeshLayout& layout, const Extents& shape, const Target& target) {
+  if (target.spec() == nullptr) return make_spec(layout, target.placements(layout.ndim()), shape);
+  const auto& spec = *target.spec();
+  require<MeshMismatch>(spec.layout() == layout, [&] {
+    return fmt::format("expected a spec on mesh {}, got one on mesh {}", tessera::to_string(layout),
+                       tessera::to_string(spec.layout()));
+  });
+  require(spec.shape() == shape, [&] {
+    return fmt::format("expected a target of shape {}, got {}", tessera::to_string(shape),
+                       tessera::to_string(spec.shape()));
+  });
+  return spec;
+}
+
+std::uint64_t hash_of(const Target& target, int mesh_dims) {
+  return target.spec() != nullptr ? target.spec()->hash() : target.placements(mesh_dims).hash();
+}
+
+std::string to_string(const Target& target, int mesh_dims) {
+  return target.spec() != nullptr ? tessera::to_string(*target.spec())
+                                  : tessera::to_string(target.placements(mesh_dims));
+}
+
+}  // namespace detail
+}  // namespace tessera
