@@ -67,7 +67,7 @@ Kokkos::View<double> largest(Matrix piece) {
 void partials(const DeviceMesh& mesh) {
   auto rows = rand<Matrix>(mesh, {Shard(0)}, {1000, 600});
   auto candidates = local_map(largest, {Partial(ReduceOp::max)})(rows);  // one on each rank
-  double most = item(reduce_partial(candidates));
+  double most = item(candidates);  // reduced, then read: one exchange
 
   auto term = rand<Matrix>(mesh, {Replicate()}, {1000, 600});
   auto terms = from_local(term.to_local(), mesh, {Partial()});  // each rank's View is a term

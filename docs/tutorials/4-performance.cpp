@@ -45,7 +45,7 @@ void nodes_of(const DeviceMesh& mesh) {
 void how_blocks_travel(const DeviceMesh& mesh) {
   auto a = rand<Matrix>(mesh, {Shard(0)}, {1000, 600});
   DTensorSpec target(mesh.layout(), {Shard(1)}, {1000, 600});
-  auto turn = make_plan(a.spec(), target, element_type<double>()).bind(mesh);
+  auto turn = make_plan<Matrix>(a.spec(), target).bind(mesh);
   std::string text = turn.explain();  // … 3 peers through the window of the node …
   check(contains(text, " by messages"), "what goes by messages");
 }
@@ -58,8 +58,8 @@ void measured(const DeviceMesh& mesh) {
 void repeated(const DeviceMesh& mesh) {
   auto a = rand<Matrix>(mesh, {Shard(0)}, {1000, 600});
   auto b = empty<Matrix>(mesh, {Shard(1)}, {1000, 600});
-  Redistributor there = make_plan(a.spec(), b.spec(), element_type<double>()).bind(mesh);
-  Redistributor back = make_plan(b.spec(), a.spec(), element_type<double>()).bind(mesh);
+  Redistributor there = make_plan<Matrix>(a.spec(), b.spec()).bind(mesh);
+  Redistributor back = make_plan<Matrix>(b.spec(), a.spec()).bind(mesh);
   for (int step = 0; step < 10; ++step) {
     there.execute(a.to_local(), b.to_local());
     back.execute(b.to_local(), a.to_local());

@@ -8,7 +8,7 @@
 namespace tessera {
 
 Placements Target::placements(int mesh_dims) const {
-  if (const auto* given = std::get_if<Placements>(&value_)) return *given;
+  if (placements() != nullptr) return *placements();
   if (spec() != nullptr) return spec()->placements();
   return std::vector<Placement>(static_cast<std::size_t>(mesh_dims), Replicate());
 }
@@ -17,10 +17,12 @@ namespace detail {
 
 DTensorSpec target_spec(const DTensorSpec& source, const Target& target) {
   if (target.spec() != nullptr) return *target.spec();
+  if (target.placements() != nullptr) return spec_with(source, *target.placements());
   return spec_with(source, target.placements(source.layout().ndim()));
 }
 
 DTensorSpec target_spec(const MeshLayout& layout, const Extents& shape, const Target& target) {
+  if (target.placements() != nullptr) return make_spec(layout, *target.placements(), shape);
   if (target.spec() == nullptr) return make_spec(layout, target.placements(layout.ndim()), shape);
   const auto& spec = *target.spec();
   require<MeshMismatch>(spec.layout() == layout, [&] {

@@ -43,7 +43,10 @@ class Target {
 
   /// Returns the spec given; null if there is none.
   const DTensorSpec* spec() const { return std::get_if<DTensorSpec>(&value_); }
-  /// Returns the placements given, or those of the spec, on a mesh of `mesh_dims` dims.
+  /// Returns the placements given; null if there are none.
+  const Placements* placements() const { return std::get_if<Placements>(&value_); }
+  /// Returns the placements on a mesh of `mesh_dims` dims: those given, those of the spec, or
+  /// Replicate() along every mesh dim.
   Placements placements(int mesh_dims) const;
 
  private:
