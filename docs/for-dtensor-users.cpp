@@ -68,8 +68,8 @@ void run_check(const DeviceMesh& mesh) {
 
 void to_partial(const DeviceMesh& mesh) {
   auto x = rand<Matrix>(mesh, {Shard(0)}, {12, 8});
-  auto terms = redistribute(x, {Partial()});
-  check(on_host(full_tensor(terms))(11, 7) == on_host(full_tensor(x))(11, 7), "and back");
+  auto partial = redistribute(x, {Partial()});
+  check(on_host(full_tensor(partial))(11, 7) == on_host(full_tensor(x))(11, 7), "and back");
 }
 
 void scopes(const DeviceMesh& mesh) {

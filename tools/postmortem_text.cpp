@@ -54,12 +54,12 @@ std::optional<Record> record_from(const std::filesystem::path& path) {
   }
 }
 
-std::string ranks_in_words(const std::vector<int>& ranks) {
+std::string ranks_text(const std::vector<int>& ranks) {
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
 }
 
 /// Formats the number of a call: "17", or "17.2" for the second call inside the 17th.
-std::string number_in_words(std::uint64_t sequence) {
+std::string call_number(std::uint64_t sequence) {
   const auto inner = sequence & ((std::uint64_t{1} << nested_bits) - 1);
   const auto nested = inner & ~outermost;
   const auto generation = sequence >> nested_bits;
@@ -74,7 +74,7 @@ std::string clock_time(double time) {
                      parts.tm_sec + (time - std::floor(time)));
 }
 
-std::string in_words(const std::optional<Entry>& entry) {
+std::string call_text(const std::optional<Entry>& entry) {
   if (!entry) return "no call";
   if (entry->fingerprint.find_first_not_of('0') == std::string::npos && entry->state == "failed")
     return entry->call + ", which failed before its arguments were compared";
@@ -82,7 +82,7 @@ std::string in_words(const std::optional<Entry>& entry) {
 }
 
 std::string line_of(const Side& side) {
-  auto line = fmt::format("  {}: {}", ranks_in_words(side.processes), in_words(side.entry));
+  auto line = fmt::format("  {}: {}", ranks_text(side.processes), call_text(side.entry));
   if (!side.entry) return line + '\n';
   line += fmt::format("\n    on mesh {}, {}, begun {}", side.entry->mesh, side.entry->state,
                       clock_time(side.entry->time));
@@ -96,14 +96,13 @@ std::string headline(const Divergence& divergence) {
   const bool is_clear =
       divergence.sides.size() > 2 || first.processes.size() > second.processes.size();
   if (!is_clear)
-    return fmt::format("{} made {} where {} made {}", ranks_in_words(second.processes),
-                       in_words(second.entry), ranks_in_words(first.processes),
-                       in_words(first.entry));
+    return fmt::format("{} made {} where {} made {}", ranks_text(second.processes),
+                       call_text(second.entry), ranks_text(first.processes),
+                       call_text(first.entry));
   std::vector<std::string> odd;
   for (auto side = divergence.sides.begin() + 1; side != divergence.sides.end(); ++side)
-    odd.push_back(
-        fmt::format("{} made {}", ranks_in_words(side->processes), in_words(side->entry)));
-  return fmt::format("{} where the others made {}", fmt::join(odd, ", "), in_words(first.entry));
+    odd.push_back(fmt::format("{} made {}", ranks_text(side->processes), call_text(side->entry)));
+  return fmt::format("{} where the others made {}", fmt::join(odd, ", "), call_text(first.entry));
 }
 
 }  // namespace
@@ -134,7 +133,7 @@ std::string to_string(const Postmortem& result) {
   if (result.divergence) {
     const auto& divergence = *result.divergence;
     text = fmt::format("{}\ncall {} on {}:\n", headline(divergence),
-                       number_in_words(divergence.sequence), ranks_in_words(divergence.set));
+                       call_number(divergence.sequence), ranks_text(divergence.set));
     for (const auto& side : divergence.sides) text += line_of(side);
   } else if (result.failure) {
     text = fmt::format("all made the same calls; the first that failed:\n{}",
@@ -142,10 +141,10 @@ std::string to_string(const Postmortem& result) {
   } else {
     text = "all made the same calls, and none failed\n";
   }
-  text += fmt::format("records of {}", ranks_in_words(result.recorded));
+  text += fmt::format("records of {}", ranks_text(result.recorded));
   if (!result.missing.empty())
-    text += fmt::format("; none of {}: dead, or not told by an exception",
-                        ranks_in_words(result.missing));
+    text += fmt::format("; none of {}: dead, or not notified by an exception",
+                        ranks_text(result.missing));
   return text + '\n';
 }
 

@@ -61,10 +61,10 @@ void cuts() {
 void other_placements() {
   MeshLayout mesh({2, 2}, {"a", "b"});
   DTensorSpec replicas(mesh, {Shard(0), Replicate()}, {10});
-  DTensorSpec terms(mesh, {Shard(0), Partial()}, {10});
+  DTensorSpec partial(mesh, {Shard(0), Partial()}, {10});
   check(replicas.local_shape(0) == Extents{5} && replicas.local_shape(1) == Extents{5}, "both");
-  check(terms.local_shape(1) == replicas.local_shape(1), "a term has the shape of a replica");
-  check(terms.owner({7}) == 2, "the lowest rank that holds a term");
+  check(partial.local_shape(1) == replicas.local_shape(1), "the shape of a replica");
+  check(partial.owner({7}) == 2, "the lowest rank that contributes");
 }
 
 void equality() {

@@ -33,13 +33,13 @@ void direct() {
 
 void reductions() {
   MeshLayout mesh({4});
-  DTensorSpec terms(mesh, {Partial()}, {1000});
-  DTensorSpec whole(mesh, {Replicate()}, {1000});
-  auto plan = make_plan(terms, whole, element_type<double>());
+  DTensorSpec partial(mesh, {Partial()}, {1000});
+  DTensorSpec replicated(mesh, {Replicate()}, {1000});
+  auto plan = make_plan(partial, replicated, element_type<double>());
   const auto steps = plan.steps(0);
   check(plan.exchanges() == 1 && steps.size() == 1, "one exchange");
   check(steps[0].kind == StepKind::reduce && steps[0].phases.size() == 2, "of two phases");
-  check(steps[0].phases[0].terms == 4, "of four terms");
+  check(steps[0].phases[0].contributions == 4, "of four contributions");
 }
 
 void two_exchanges() {
@@ -65,7 +65,7 @@ void models() {
   DTensorSpec target(machine, {Shard(1)}, {1024, 1024});
   PlanOptions options{.ranks_per_node = {64}};
   auto by_nodes = make_plan(source, target, element_type<double>(), options);
-  options.cost_model.seconds_per_far_message = 0;
+  options.cost_model.seconds_per_inter_node_message = 0;
   options.cost_model.seconds_per_message = 0;
   auto direct = make_plan(source, target, element_type<double>(), options);
   check(by_nodes.exchanges() == 3 && direct.exchanges() == 1, "messages cost, or not");

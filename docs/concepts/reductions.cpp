@@ -18,16 +18,16 @@ using docs::contains;
 using docs::message_of;
 using docs::on_host;
 
-/// Terms first … last - 1.
-double sum(const std::vector<double>& terms, std::size_t first, std::size_t last) {
-  if (last - first == 1) return terms[first];
+/// Returns the sum of operands first … last - 1.
+double sum(const std::vector<double>& operands, std::size_t first, std::size_t last) {
+  if (last - first == 1) return operands[first];
   const auto middle = first + std::bit_floor(last - first - 1);
-  return sum(terms, first, middle) + sum(terms, middle, last);
+  return sum(operands, first, middle) + sum(operands, middle, last);
 }
 
-double term_of(int rank) {
-  const double terms[] = {0.1, 1e16, -1e16, 0.4};
-  return terms[rank % 4];
+double contribution_of(int rank) {
+  const double contributions[] = {0.1, 1e16, -1e16, 0.4};
+  return contributions[rank % 4];
 }
 
 bool has_same_bits(double a, double b) {
@@ -35,17 +35,17 @@ bool has_same_bits(double a, double b) {
 }
 
 Vector filled(std::size_t size, double value) {
-  Vector result("term", size);
+  Vector result("contribution", size);
   Kokkos::deep_copy(result, value);
   return result;
 }
 
 void same_bits(const DeviceMesh& mesh) {
-  std::vector<double> terms;
-  for (int rank = 0; rank < mesh.size(); ++rank) terms.push_back(term_of(rank));
-  const double expected = sum(terms, 0, terms.size());
+  std::vector<double> contributions;
+  for (int rank = 0; rank < mesh.size(); ++rank) contributions.push_back(contribution_of(rank));
+  const double expected = sum(contributions, 0, contributions.size());
 
-  auto partial = from_local(filled(1000, term_of(mesh.rank())), mesh, {Partial()});
+  auto partial = from_local(filled(1000, contribution_of(mesh.rank())), mesh, {Partial()});
   auto everywhere = on_host(full_tensor(partial));
   auto shares = on_host(redistribute(partial, {Shard(0)}).to_local());
   for (std::size_t i = 0; i < 1000; ++i)
@@ -62,8 +62,8 @@ void merged(const DeviceMesh& mesh) {
   int sizes[2] = {0, 0};
   MPI_Dims_create(mesh.size(), 2, sizes);
   auto grid = init_device_mesh(MPI_COMM_WORLD, {sizes[0], sizes[1]}, {"a", "b"});
-  auto both = from_local(filled(8, term_of(grid.rank())), grid, {Partial(), Partial()});
-  auto line = from_local(filled(8, term_of(mesh.rank())), mesh, {Partial()});
+  auto both = from_local(filled(8, contribution_of(grid.rank())), grid, {Partial(), Partial()});
+  auto line = from_local(filled(8, contribution_of(mesh.rank())), mesh, {Partial()});
   CommDebugMode mode;
   const auto one = on_host(full_tensor(both));
   check(mode.get_total_counts() == (mesh.size() > 1 ? 1 : 0), "one reduction");
@@ -86,10 +86,10 @@ void special_values(const DeviceMesh& mesh) {
 }
 
 void to_partial(const DeviceMesh& mesh) {
-  auto whole = full<Vector>(mesh, {Replicate()}, {1000}, 5.0);
-  auto terms = redistribute(whole, {Partial()});  // 5 on rank 0, -0.0 elsewhere; nothing is sent
-  auto again = redistribute(terms, {Replicate()});
-  const double mine = on_host(terms.to_local())(0);
+  auto value = full<Vector>(mesh, {Replicate()}, {1000}, 5.0);
+  auto partial = redistribute(value, {Partial()});  // 5 on rank 0, -0.0 elsewhere; nothing is sent
+  auto again = redistribute(partial, {Replicate()});
+  const double mine = on_host(partial.to_local())(0);
   check(has_same_bits(mine, mesh.rank() == 0 ? 5.0 : -0.0), "the value once");
   check(on_host(again.to_local())(0) == 5, "and back");
 }

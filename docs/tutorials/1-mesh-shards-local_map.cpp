@@ -60,9 +60,9 @@ void ways_to_make_one(const DeviceMesh& mesh) {
       KOKKOS_LAMBDA(const Index& i) { return double(100 * i[0] + i[1]); });
   auto b = rand<Matrix>(mesh, {Shard(0)}, {10, 7}, {.seed = 42});
 
-  Matrix whole;  // is looked at on rank 0 only
-  if (mesh.rank() == 0) whole = Matrix("whole", 10, 7);
-  auto c = distribute_tensor(whole, mesh, {Shard(0)});
+  Matrix all;  // is looked at on rank 0 only
+  if (mesh.rank() == 0) all = Matrix("all", 10, 7);
+  auto c = distribute_tensor(all, mesh, {Shard(0)});
 
   Matrix mine("mine", 3 + mesh.rank(), 7);  // 3, 4, 5, 6 rows
   auto d = from_local(mine, mesh, {Shard(0)});
@@ -91,11 +91,11 @@ void products(const DeviceMesh& mesh) {
   auto y = by_rows(a, x);  // [S(0)], shape (1000)
 
   auto by_columns = local_map(multiply, {Partial()}, {{Shard(1)}, {Shard(0)}});
-  auto terms = by_columns(redistribute(a, {Shard(1)}), redistribute(x, {Shard(0)}));
-  auto sum = reduce_partial(terms);  // [R]: every rank has y
+  auto partial = by_columns(redistribute(a, {Shard(1)}), redistribute(x, {Shard(0)}));
+  auto sum = reduce_partial(partial);  // [R]: every rank has y
 
   check(y.shape() == Extents{1000} && y.placements() == Placements{Shard(0)}, "y by rows");
-  check(terms.placements() == Placements{Partial()}, "terms");
+  check(partial.placements() == Placements{Partial()}, "partial");
   check(sum.placements().is_all_replicate(), "the sum");
   const auto first = on_host(full_tensor(y));
   const auto second = on_host(sum.to_local());
@@ -115,9 +115,9 @@ void mistakes(const DeviceMesh& mesh) {
   }
   LocalMapOptions options{.redistribute_inputs = true};
   auto moving = local_map(multiply, {Partial()}, {{Shard(1)}, {Shard(0)}}, options);
-  auto terms = moving(a, x);  // a goes to [S(1)] first
+  auto partial = moving(a, x);  // a goes to [S(1)] first
   check(docs::contains(text, "set redistribute_inputs=true"), "the message");
-  check(terms.shape() == Extents{100}, "the next call");
+  check(partial.shape() == Extents{100}, "the next call");
 }
 
 void scale(Matrix piece, double factor) {

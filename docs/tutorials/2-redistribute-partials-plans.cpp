@@ -24,12 +24,12 @@ std::int64_t on(const DeviceMesh& mesh, std::int64_t count) {
 void moves(const DeviceMesh& mesh) {
   CommDebugMode mode;
   auto rows = rand<Matrix>(mesh, {Shard(0)}, {1000, 600});
-  auto columns = redistribute(rows, {Shard(1)});   // 1 exchange
-  auto whole = redistribute(rows, {Replicate()});  // 1 exchange
-  auto slices = redistribute(whole, {Shard(1)});   // a copy on each rank, 0 exchanges
-  auto same = redistribute(columns, {Shard(1)});   // the same memory
-  Matrix everywhere = full_tensor(columns);        // a View of all of it, on every rank
-  Matrix on_rank_0 = gather_to(columns, 0);        // on one rank; empty on the others
+  auto columns = redistribute(rows, {Shard(1)});      // 1 exchange
+  auto replicas = redistribute(rows, {Replicate()});  // 1 exchange
+  auto slices = redistribute(replicas, {Shard(1)});   // a copy on each rank, 0 exchanges
+  auto same = redistribute(columns, {Shard(1)});      // the same memory
+  Matrix everywhere = full_tensor(columns);           // a View of all of it, on every rank
+  Matrix on_rank_0 = gather_to(columns, 0);           // on one rank; empty on the others
   check(mode.get_total_counts() == on(mesh, 4), "the numbers of exchanges");
   check(columns.extent(0) == 1000 && slices.spec() == columns.spec(), "shapes");
   check(same.to_local().data() == columns.to_local().data(), "the same memory");
@@ -69,18 +69,18 @@ void partials(const DeviceMesh& mesh) {
   auto candidates = local_map(largest, {Partial(ReduceOp::max)})(rows);  // one on each rank
   double most = item(candidates);  // reduced, then read: one exchange
 
-  auto term = rand<Matrix>(mesh, {Replicate()}, {1000, 600});
-  auto terms = from_local(term.to_local(), mesh, {Partial()});  // each rank's View is a term
-  auto sum = redistribute(terms, {Replicate()});                // MPI's Allreduce
-  auto share = redistribute(terms, {Shard(0)});                 // MPI's Reduce_scatter
-  auto terms_of_mean = from_local(term.to_local(), mesh, {Partial(ReduceOp::avg)});
-  auto mean = redistribute(terms_of_mean, {Shard(0)});
+  auto mine = rand<Matrix>(mesh, {Replicate()}, {1000, 600});
+  auto partial = from_local(mine.to_local(), mesh, {Partial()});  // each rank contributes its View
+  auto sum = redistribute(partial, {Replicate()});                // MPI's Allreduce
+  auto share = redistribute(partial, {Shard(0)});                 // MPI's Reduce_scatter
+  auto partial_mean = from_local(mine.to_local(), mesh, {Partial(ReduceOp::avg)});
+  auto mean = redistribute(partial_mean, {Shard(0)});
 
   check(most > 0.99 && most < 1, "the largest");
-  check(on_host(sum.to_local())(5, 5) == mesh.size() * on_host(term.to_local())(5, 5), "a sum");
+  check(on_host(sum.to_local())(5, 5) == mesh.size() * on_host(mine.to_local())(5, 5), "a sum");
   check(share.local_shape() == rows.local_shape(), "a share");
   const auto i = static_cast<std::size_t>(mean.global_offset()[0]);
-  check(std::abs(on_host(mean.to_local())(0, 1) - on_host(term.to_local())(i, 1)) < 1e-15,
+  check(std::abs(on_host(mean.to_local())(0, 1) - on_host(mine.to_local())(i, 1)) < 1e-15,
         "a mean");
 
   const auto text = message_of<InvalidArgument>([] {

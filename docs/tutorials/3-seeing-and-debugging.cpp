@@ -52,7 +52,7 @@ void counting(const DeviceMesh& mesh) {
   auto rows = redistribute(x, {Shard(0)});
   auto sums = local_map(row_sums, {Shard(0)}, {}, {.name = "row_sums"})(rows);
   Kokkos::Profiling::popRegion();
-  auto whole = full_tensor(sums);
+  auto sums_everywhere = full_tensor(sums);
   std::string table = mode.table(2);
   const auto data_movements = mode.get_total_counts();  // 2
   if (mesh.rank() == 0) std::printf("%s\n", table.c_str());

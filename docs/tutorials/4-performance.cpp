@@ -29,10 +29,10 @@ void placing() {
   DTensorSpec x_lines(machine, {Shard(1), Shard(2)}, {512, 512, 512});
   auto inside = make_plan(y_lines, z_lines, element_type<double>(), options);   // along "core"
   auto between = make_plan(y_lines, x_lines, element_type<double>(), options);  // along "node"
-  auto none_far = inside.cost().far_bytes_received;   // 0: all of it stays on its node
-  auto most_far = between.cost().far_bytes_received;  // 0.94 MiB for each rank
-  check(none_far == 0, "stays on the node");
-  check(most_far == 15 * 65536, "crosses nodes");
+  auto none = inside.cost().inter_node_bytes_received;   // 0: all of it stays on its node
+  auto most = between.cost().inter_node_bytes_received;  // 0.94 MiB for each rank
+  check(none == 0, "stays on the node");
+  check(most == 15 * 65536, "crosses nodes");
   check(inside.cost().seconds < between.cost().seconds, "and is faster");
 }
 
@@ -45,8 +45,8 @@ void nodes_of(const DeviceMesh& mesh) {
 void how_blocks_travel(const DeviceMesh& mesh) {
   auto a = rand<Matrix>(mesh, {Shard(0)}, {1000, 600});
   DTensorSpec target(mesh.layout(), {Shard(1)}, {1000, 600});
-  auto turn = make_plan<Matrix>(a.spec(), target).bind(mesh);
-  std::string text = turn.explain();  // … 3 peers through the window of the node …
+  auto transpose = make_plan<Matrix>(a.spec(), target).bind(mesh);
+  std::string text = transpose.explain();  // … 3 peers through the window of the node …
   check(contains(text, " by messages"), "what goes by messages");
 }
 
@@ -70,9 +70,9 @@ void repeated(const DeviceMesh& mesh) {
 }
 
 void donated(const DeviceMesh& mesh) {
-  auto terms = from_local(Matrix("terms", 1000, 600), mesh, {Partial()}, {1000, 600});
-  const double* memory = terms.to_local().data();
-  auto sum = redistribute(terms, {Replicate()}, {.donate_source = true});
+  auto partial = from_local(Matrix("partial", 1000, 600), mesh, {Partial()}, {1000, 600});
+  const double* memory = partial.to_local().data();
+  auto sum = redistribute(partial, {Replicate()}, {.donate_source = true});
   check(mesh.size() == 1 || sum.to_local().data() == memory, "the memory of the source");
 }
 

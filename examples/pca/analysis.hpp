@@ -65,9 +65,8 @@ inline EigenPairs leading_eigenpairs(const DTensor<Matrix>& matrix, std::int64_t
   const auto start = tessera::randn<Matrix>(mesh, {Replicate()}, shape);
   return leading_eigenpairs(
       copied_to<HostMatrix>(start.to_local()), count, [&](const HostMatrix& basis) {
-        const auto whole =
-            from_local(copied_to<Matrix>(basis), mesh, {Replicate()}, shape);
-        return copied_to<HostMatrix>(full_tensor(multiply(matrix, whole)));
+        const auto replicated = from_local(copied_to<Matrix>(basis), mesh, {Replicate()}, shape);
+        return copied_to<HostMatrix>(full_tensor(multiply(matrix, replicated)));
       });
 }
 

@@ -28,9 +28,9 @@ using Memory = Exec::memory_space;
 using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Memory>;
 using Rows = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
-/// Copies the columns of `whole` from `first` on into `part`.
+/// Copies the columns of `full` from `first` on into `part`.
 struct PackColumns {
-  Matrix whole;
+  Matrix full;
   Matrix part;
   std::int64_t first;
 
@@ -38,7 +38,7 @@ struct PackColumns {
     const auto columns = static_cast<std::int64_t>(part.extent(1));
     const auto row = i / columns;
     const auto column = i % columns;
-    part(row, column) = whole(row, first + column);
+    part(row, column) = full(row, first + column);
   }
 };
 
@@ -151,17 +151,17 @@ void transposed(benchmark::State& state) {
   beside_copy(state, 2 * job.source.bytes(), [&] { detail::copy(Execution(Exec()), job); });
 }
 
-void reduced(benchmark::State& state, int terms) {
+void reduced(benchmark::State& state, int operands) {
   const auto size = static_cast<std::size_t>(edge);
   std::vector<Matrix> views;
   std::vector<ArrayRef> refs;
-  for (int t = 0; t <= terms; ++t) {
-    views.emplace_back("term", size, size / 4);
+  for (int t = 0; t <= operands; ++t) {
+    views.emplace_back("operand", size, size / 4);
     refs.push_back(array_ref(views.back()));
   }
   const auto to = refs.back();
   refs.pop_back();
-  beside_copy(state, (terms + 1) * to.bytes(),
+  beside_copy(state, (operands + 1) * to.bytes(),
               [&] { detail::reduce(Execution(Exec()), ReduceOp::sum, refs, to, 1); });
 }
 
@@ -255,8 +255,9 @@ void add_kernels() {
     add("own/" + std::to_string(row), [row](auto& state) { columns(state, row, true, true); });
   add("dense", [](auto& state) { columns(state, 4096, false, false); });
   add("transpose", transposed);
-  for (const int terms : {2, 4, 8})
-    add("reduce/" + std::to_string(terms), [terms](auto& state) { reduced(state, terms); });
+  for (const int operands : {2, 4, 8})
+    add("reduce/" + std::to_string(operands),
+        [operands](auto& state) { reduced(state, operands); });
 }
 
 void add_calls() {

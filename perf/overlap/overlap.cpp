@@ -91,8 +91,8 @@ const std::array transitions = {Transition{"S0->S1", Shard(0), Shard(1)},
 DTensor<Matrix> source_of(const Transition& transition) {
   const bool is_partial = transition.from.is_partial();
   const auto placement = is_partial ? Placement(Replicate()) : transition.from;
-  const auto whole = ones<Matrix>(world(), {placement}, {edge, edge});
-  return is_partial ? from_local(whole.to_local(), world(), {Partial()}, {edge, edge}) : whole;
+  const auto tensor = ones<Matrix>(world(), {placement}, {edge, edge});
+  return is_partial ? from_local(tensor.to_local(), world(), {Partial()}, {edge, edge}) : tensor;
 }
 
 /// Holds medians, in seconds.

@@ -19,12 +19,12 @@ void copy_elements(const double* from, double* to, std::int64_t count) {
 Block block(double* data, const Box& array, const Box& part) {
   if (part.is_empty()) return {};
   Block result{data, 1, part.size(), part.size()};
-  bool is_cut = false;
+  bool is_restricted = false;
   std::int64_t inner = 1;
   for (auto d = part.shape.size(); d-- > 0; inner *= array.shape[d]) {
     if (part.shape[d] == array.shape[d]) continue;
-    require(!is_cut, "block: expected a box that is cut along one dim");
-    is_cut = true;
+    require(!is_restricted, "block: expected a box that is restricted along one dim");
+    is_restricted = true;
     result.length = part.shape[d] * inner;
     result.rows = part.size() / result.length;
     result.stride = array.shape[d] * inner;

@@ -9,7 +9,7 @@
 
 namespace tessera::perf {
 
-/// A Block is a box that is cut out of a row-major array along at most one dim: `rows` runs of
+/// A Block is a box of a row-major array that is restricted along at most one dim: `rows` runs of
 /// `length` elements, whose beginnings are `stride` elements apart.
 struct Block {
   double* data = nullptr;
@@ -23,7 +23,7 @@ struct Block {
 
 /// Returns the box `part` of the array at `data`, which holds the box `array`.
 ///
-/// Errors: InvalidArgument if `part` is cut along more than one dim.
+/// Errors: InvalidArgument if `part` is restricted along more than one dim.
 Block block(double* data, const Box& array, const Box& part);
 
 /// Calls f(run, position, length) for each contiguous run of the elements `range` of the block.

@@ -25,7 +25,7 @@ void copy_elements(const double* from, double* to, std::int64_t count) {
 
 #if defined(__SSE2__)
 /// Copies with non-temporal stores, which bypass the caches.
-void stream_elements(const double* from, double* to, std::int64_t count) {
+void copy_elements_non_temporal(const double* from, double* to, std::int64_t count) {
   std::int64_t i = 0;
   for (; i < count && reinterpret_cast<std::uintptr_t>(to + i) % 16 != 0; ++i) to[i] = from[i];
   for (; i + 8 <= count; i += 8)
@@ -36,7 +36,7 @@ void stream_elements(const double* from, double* to, std::int64_t count) {
   _mm_sfence();
 }
 #else
-constexpr CopyElements stream_elements = copy_elements;
+constexpr CopyElements copy_elements_non_temporal = copy_elements;
 #endif
 
 /// Fills the target with this rank's piece of the source, which is read again in place of each
@@ -48,30 +48,30 @@ void fill_from_own_piece(const double* source, std::int64_t source_size, double*
     copy(source, target + at, std::min(source_size, target_size - at));
 }
 
-/// Describes one piece of `piece` elements per rank in an array of `whole` elements; neighbours
-/// overlap where all pieces together have more elements than the array.
+/// Describes one slice of `length` elements per rank in an array of `size` elements; neighbours
+/// overlap where all slices together have more elements than the array.
 struct Slices {
   int ranks;
-  std::int64_t whole;
-  std::int64_t piece;
+  std::int64_t size;
+  std::int64_t length;
 
   std::int64_t begin(int rank) const {
-    return ranks == 1 ? 0 : (whole - piece) * rank / (ranks - 1);
+    return ranks == 1 ? 0 : (size - length) * rank / (ranks - 1);
   }
 };
 
 /// Adds up as many slices of this rank's contribution as there are ranks, and writes the sum
 /// `copies` times.
-void add_slices(const double* terms, const Slices& slices, double* target, int copies,
+void add_slices(const double* contributions, const Slices& slices, double* target, int copies,
                 CopyElements copy) {
   std::array<double, 512> sum;
   const auto capacity = static_cast<std::int64_t>(sum.size());
-  for (std::int64_t at = 0; at < slices.piece; at += capacity) {
-    const auto count = std::min(capacity, slices.piece - at);
-    copy_elements(terms + at, sum.data(), count);
+  for (std::int64_t at = 0; at < slices.length; at += capacity) {
+    const auto count = std::min(capacity, slices.length - at);
+    copy_elements(contributions + at, sum.data(), count);
     for (int rank = 1; rank < slices.ranks; ++rank) {
-      const auto* term = terms + slices.begin(rank) + at;
-      for (std::int64_t i = 0; i < count; ++i) sum[static_cast<std::size_t>(i)] += term[i];
+      const auto* contribution = contributions + slices.begin(rank) + at;
+      for (std::int64_t i = 0; i < count; ++i) sum[static_cast<std::size_t>(i)] += contribution[i];
     }
     for (int rank = 0; rank < copies; ++rank)
       copy(sum.data(), target + slices.begin(rank) + at, count);
@@ -80,12 +80,12 @@ void add_slices(const double* terms, const Slices& slices, double* target, int c
 
 std::function<void()> reduction_bound(const Geometry& geometry, const Workspace& workspace,
                                       CopyElements copy) {
-  const auto whole = geometry.source_size();
-  const auto share = (whole + geometry.ranks() - 1) / geometry.ranks();
-  const bool is_whole_target = geometry.target_size() == whole;
-  const auto piece = is_whole_target ? share : geometry.target_size();
-  const int copies = is_whole_target ? geometry.ranks() : 1;
-  return [slices = Slices{geometry.ranks(), whole, piece}, copies, copy, &workspace] {
+  const auto size = geometry.source_size();
+  const auto share = (size + geometry.ranks() - 1) / geometry.ranks();
+  const bool is_full_target = geometry.target_size() == size;
+  const auto length = is_full_target ? share : geometry.target_size();
+  const int copies = is_full_target ? geometry.ranks() : 1;
+  return [slices = Slices{geometry.ranks(), size, length}, copies, copy, &workspace] {
     add_slices(workspace.source, slices, workspace.target, copies, copy);
   };
 }
@@ -106,7 +106,8 @@ std::vector<Variant> bounds(const Geometry& geometry) {
                                    : copy_bound(geometry, workspace, copy);
     });
   };
-  return {bound("bound_memcpy", copy_elements), bound("bound_streaming", stream_elements)};
+  return {bound("bound_memcpy", copy_elements),
+          bound("bound_streaming", copy_elements_non_temporal)};
 }
 
 }  // namespace tessera::perf

@@ -13,8 +13,8 @@ namespace {
 const Placement s0 = Shard(0);
 const Placement s1 = Shard(1);
 const Placement s2 = Shard(2);
-const Placement whole = Replicate();
-const Placement terms = Partial();
+const Placement replicated = Replicate();
+const Placement partial = Partial();
 
 struct Transition {
   Placement source;
@@ -27,8 +27,8 @@ std::string short_name(const Placement& placement) {
 }
 
 std::vector<Transition> transitions() {
-  return {{s0, s1},    {s1, s0},    {s0, whole}, {s1, whole},
-          {whole, s0}, {terms, s0}, {terms, s1}, {terms, whole}};
+  return {{s0, s1},         {s1, s0},      {s0, replicated}, {s1, replicated},
+          {replicated, s0}, {partial, s0}, {partial, s1},    {partial, replicated}};
 }
 
 std::vector<Case> cases(const std::vector<Transition>& transitions,
@@ -88,10 +88,10 @@ Geometry geometry_of(const Case& test_case, int rank, int ranks) {
 }
 
 std::int64_t memory_needed(const Case& test_case, int ranks) {
-  const auto whole_bytes = test_case.bytes() * ranks;
-  if (test_case.source.is_partial()) return 7 * whole_bytes;
+  const auto replica_bytes = test_case.bytes() * ranks;
+  if (test_case.source.is_partial()) return 7 * replica_bytes;
   const auto held = [&](const Placement& p) {
-    return p.is_shard() ? test_case.bytes() : whole_bytes;
+    return p.is_shard() ? test_case.bytes() : replica_bytes;
   };
   return 2 * held(test_case.source) + 4 * held(test_case.target);
 }

@@ -84,10 +84,10 @@ void ChunkedSum::add(std::int64_t index) {
   wait_all(slot.requests, waits_);
   const auto range = chunk(own(), index);
   if (blocks_.ranks() == 1) pack(own(), range, piece_ + range.begin);
-  for (int term = 0; term + 1 < blocks_.ranks(); ++term) {
-    const auto* const received = slot.incoming + term * chunk_;
+  for (int contribution = 0; contribution + 1 < blocks_.ranks(); ++contribution) {
+    const auto* const received = slot.incoming + contribution * chunk_;
     auto* const sum = piece_ + range.begin;
-    if (term > 0)
+    if (contribution > 0)
       add_elements(sum, received, sum, range.size());
     else
       for_each_run(own(), range, [&](const double* run, std::int64_t at, std::int64_t length) {

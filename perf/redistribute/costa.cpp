@@ -15,7 +15,7 @@ namespace {
 using Layout = costa::grid_layout<double>;
 
 /// Returns the positions where pieces begin and end along a dim.
-std::vector<int> cuts(const std::vector<Box>& pieces, std::size_t dim) {
+std::vector<int> boundaries_of(const std::vector<Box>& pieces, std::size_t dim) {
   std::vector<int> result = {0};
   for (const auto& piece : pieces)
     if (!piece.is_empty() && piece.interval(dim).end > result.back())
@@ -24,8 +24,8 @@ std::vector<int> cuts(const std::vector<Box>& pieces, std::size_t dim) {
 }
 
 Layout layout(const std::vector<Box>& pieces, std::size_t self, double* data) {
-  const auto rows = cuts(pieces, 0);
-  const auto columns = cuts(pieces, 1);
+  const auto rows = boundaries_of(pieces, 0);
+  const auto columns = boundaries_of(pieces, 1);
   std::vector<int> owners;
   std::vector<costa::block_t> mine;
   for (std::size_t rank = 0; rank < pieces.size(); ++rank) {

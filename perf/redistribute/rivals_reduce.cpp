@@ -61,14 +61,14 @@ struct Halves {
   double* piece;  ///< this rank's piece, in the target
 };
 
-Halves halves(const Workspace& workspace, const Blocks& whole) {
-  const Extents shape = {whole.incoming.front().size()};
+Halves halves(const Workspace& workspace, const Blocks& all) {
+  const Extents shape = {all.incoming.front().size()};
   const Case sum{Partial(), Shard(0), shape};
   const Case gather{Shard(0), Replicate(), shape};
-  const auto pieces = geometry_of(gather, whole.rank, whole.ranks());
+  const auto pieces = geometry_of(gather, all.rank, all.ranks());
   const auto& mine = pieces.source[pieces.self()];
   auto* const piece = workspace.target + (mine.is_empty() ? 0 : mine.offset[0]);
-  return {blocks(geometry_of(sum, whole.rank, whole.ranks()), workspace.source, piece),
+  return {blocks(geometry_of(sum, all.rank, all.ranks()), workspace.source, piece),
           blocks(pieces, piece, workspace.target), piece};
 }
 

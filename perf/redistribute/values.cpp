@@ -24,8 +24,8 @@ Rule source_rule(const Geometry& geometry) {
 
 Rule target_rule(const Geometry& geometry) {
   if (!geometry.is_reduction) return {};
-  const double terms = geometry.ranks();
-  return {terms, terms * (terms - 1) / 2};
+  const double contributions = geometry.ranks();
+  return {contributions, contributions * (contributions - 1) / 2};
 }
 
 /// Returns the global index of the first element of row `row` of a box, where rows are counted in

@@ -111,8 +111,8 @@ Communicator Communicator::duplicate_of(MPI_Comm user) {
   state->handle = duplicate(user);
   try {
     fill_in(user, *state);
-    detail::learn_agreement(Communicator(state));
-    detail::learn_staging(Communicator(state));
+    detail::read_agreement_options(Communicator(state));
+    detail::detect_staging(Communicator(state));
     detail::attach(user, state);
   } catch (...) {
     detail::release(*state);

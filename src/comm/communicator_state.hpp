@@ -35,9 +35,9 @@ struct Communicator::State {
   std::int64_t io_limit;       ///< most that one collective file access moves on a rank, bytes
   std::map<std::vector<int>, MPI_Comm> groups;
   std::unique_ptr<detail::Control> control;
-  std::vector<std::vector<detail::Transfer>> spare_transfers;  ///< reused by later exchanges
-  detail::Staging staging = detail::Staging::device_memory;    ///< the same on all ranks
-  std::string staging_source;                                  ///< what has decided on `staging`
+  std::vector<std::vector<detail::Segment>> spare_segments;  ///< reused by later exchanges
+  detail::Staging staging = detail::Staging::device_memory;  ///< the same on all ranks
+  std::string staging_source;                                ///< what has decided on `staging`
   detail::WantedPath wanted_path;
   bool may_share_device_memory = false;  ///< whether making the first mesh tries device slots
   detail::DevicePath device_path = detail::DevicePath::stage;  ///< path on nodes, same on all ranks

@@ -60,17 +60,17 @@ std::string variable_of_first(const Group& group, const char* name) {
   return text;
 }
 
-void learn_agreement(const Communicator& communicator) {
+void read_agreement_options(const Communicator& communicator) {
   const auto group = all_ranks(communicator);
   auto& options = communicator.state().control->options;
   const auto level = variable_of_first(group, "TESSERA_AGREEMENT");
   if (!level.empty()) options.level = parse_level(level);
-  const auto learn_seconds = [&](const char* name, double& seconds) {
+  const auto read_seconds = [&](const char* name, double& seconds) {
     const auto text = variable_of_first(group, name);
     if (!text.empty()) seconds = parse_seconds(name, text);
   };
-  learn_seconds("TESSERA_TIMEOUT", options.timeout);
-  learn_seconds("TESSERA_PATIENCE", options.patience);
+  read_seconds("TESSERA_TIMEOUT", options.timeout);
+  read_seconds("TESSERA_PATIENCE", options.patience);
 }
 
 }  // namespace tessera::detail

@@ -25,6 +25,6 @@ std::int64_t parse_bytes(const char* name, const std::string& text);
 /// Collective over the duplicate.
 ///
 /// Errors: InvalidArgument for a value that is no level or no number above 0, on every rank.
-void learn_agreement(const Communicator& communicator);
+void read_agreement_options(const Communicator& communicator);
 
 }  // namespace tessera::detail

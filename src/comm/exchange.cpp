@@ -27,9 +27,9 @@ Exchange::Exchange(const Communicator& communicator, TraceKind kind, const char*
     : communicator_(communicator),
       owner_(communicator.state().control->innermost()),
       event_{kind, operation, group_size, 0, 0, 0, 0, 0.0} {
-  auto& spare = communicator_.state().spare_transfers;
+  auto& spare = communicator_.state().spare_segments;
   if (!spare.empty()) {
-    transfers_ = std::move(spare.back());
+    segments_ = std::move(spare.back());
     spare.pop_back();
   }
   event_.start = detail::seconds();
@@ -45,8 +45,8 @@ Exchange::~Exchange() {
     if (owner_ != nullptr && !is_finished_)
       owner_->add_bytes(event_.bytes_sent, event_.bytes_received);
     if (open_ > 0) end_early();
-    transfers_.clear();
-    communicator_.state().spare_transfers.push_back(std::move(transfers_));
+    segments_.clear();
+    communicator_.state().spare_segments.push_back(std::move(segments_));
   } catch (...) {
     // The exception that passes came first; what MPI reports now is dropped.
   }
@@ -61,9 +61,8 @@ void Exchange::end_early() {
     // The exception that passes came first; what MPI reports now is dropped.
   }
   std::vector<MPI_Request> requests;
-  for (const auto& transfer : transfers_)
-    if (transfer.is_open && transfer.request != MPI_REQUEST_NULL)
-      requests.push_back(transfer.request);
+  for (const auto& segment : segments_)
+    if (segment.is_open && segment.request != MPI_REQUEST_NULL) requests.push_back(segment.request);
   if (!requests.empty()) communicator_.state().control->leave_open(std::move(requests));
 }
 
@@ -76,9 +75,9 @@ void Exchange::drain() {
   const double start = detail::seconds();
   detail::Backoff backoff(true);
   for (const bool is_sent : {false, true})
-    for (auto& transfer : transfers_) {
-      if (!transfer.is_open || transfer.is_sent != is_sent) continue;
-      while (!detail::drain({&transfer.request, 1}, 0.0)) {
+    for (auto& segment : segments_) {
+      if (!segment.is_open || segment.is_sent != is_sent) continue;
+      while (!detail::drain({&segment.request, 1}, 0.0)) {
         const bool is_dead = has_failed_ || !control.is_listening() ||
                              (owner_ != nullptr && owner_->may_have_lost_a_rank());
         const double limit = is_dead ? detail::drain_seconds_of_the_dead : control.options.timeout;
@@ -91,14 +90,14 @@ void Exchange::drain() {
     }
 }
 
-std::size_t Exchange::free_transfer() {
-  if (free_ != none) return std::exchange(free_, transfers_[free_].next);
-  transfers_.emplace_back();
-  return transfers_.size() - 1;
+std::size_t Exchange::free_segment() {
+  if (free_ != none) return std::exchange(free_, segments_[free_].next);
+  segments_.emplace_back();
+  return segments_.size() - 1;
 }
 
 template <class Byte>
-Exchange::Ticket Exchange::post(Byte* data, std::int64_t bytes, int rank) {
+Exchange::MessageId Exchange::post(Byte* data, std::int64_t bytes, int rank) {
   constexpr bool is_sent = std::is_const_v<Byte>;
   const auto& state = communicator_.state();
   const int tag = owner_ == nullptr ? detail::plain_tag : owner_->tag();
@@ -108,14 +107,14 @@ Exchange::Ticket Exchange::post(Byte* data, std::int64_t bytes, int rank) {
   std::size_t last = none;
   while (bytes > 0) {
     const auto size = std::min(state.message_limit, bytes);
-    const auto index = free_transfer();
-    auto& transfer = transfers_[index];
-    transfer = {MPI_REQUEST_NULL, rank, is_sent, false, none};
-    check(detail::post(state.handle, data, size, rank, tag, transfer.request), transfer);
-    transfer.is_open = true;
+    const auto index = free_segment();
+    auto& segment = segments_[index];
+    segment = {MPI_REQUEST_NULL, rank, is_sent, false, none};
+    check(detail::post(state.handle, data, size, rank, tag, segment.request), segment);
+    segment.is_open = true;
     ++open_;
     ++messages;
-    (last == none ? first : transfers_[last].next) = index;
+    (last == none ? first : segments_[last].next) = index;
     last = index;
     data += size;
     bytes -= size;
@@ -123,57 +122,57 @@ Exchange::Ticket Exchange::post(Byte* data, std::int64_t bytes, int rank) {
   return first;
 }
 
-Exchange::Ticket Exchange::receive(std::byte* data, std::int64_t bytes, int source) {
+Exchange::MessageId Exchange::receive(std::byte* data, std::int64_t bytes, int source) {
   event_.bytes_received += bytes;
   return post(data, bytes, source);
 }
 
-Exchange::Ticket Exchange::send(const std::byte* data, std::int64_t bytes, int destination) {
+Exchange::MessageId Exchange::send(const std::byte* data, std::int64_t bytes, int destination) {
   event_.bytes_sent += bytes;
   return post(data, bytes, destination);
 }
 
 /// Throws MpiError unless `code` is success. MPI reports a dead rank by the messages with it.
-void Exchange::check(int code, const Transfer& transfer) {
+void Exchange::check(int code, const Segment& segment) {
   has_failed_ = has_failed_ || code != MPI_SUCCESS;
   require<MpiError>(code == MPI_SUCCESS, [&] {
-    const auto peer = owner_ == nullptr ? fmt::format("rank {}", transfer.rank)
-                                        : owner_->rank_in_words(transfer.rank);
+    const auto peer = owner_ == nullptr ? fmt::format("rank {}", segment.rank)
+                                        : owner_->rank_in_words(segment.rank);
     return fmt::format("{}: expected to {} {}, got an error of MPI: {}",
                        owner_ == nullptr ? event_.operation : owner_->name(),
-                       transfer.is_sent ? "send to" : "receive from", peer,
+                       segment.is_sent ? "send to" : "receive from", peer,
                        detail::mpi_error_text(code));
   });
 }
 
 /// Tells the Operation which message was sent or received.
-void Exchange::note(const Transfer& transfer) {
-  if (owner_ != nullptr) owner_->note({transfer.rank, transfer.is_sent});
+void Exchange::note(const Segment& segment) {
+  if (owner_ != nullptr) owner_->note({segment.rank, segment.is_sent});
 }
 
-bool Exchange::complete(Transfer& transfer) {
-  if (!transfer.is_open) return true;
+bool Exchange::complete(Segment& segment) {
+  if (!segment.is_open) return true;
   int is_complete = 0;
-  const int code = MPI_Test(&transfer.request, &is_complete, MPI_STATUS_IGNORE);
+  const int code = MPI_Test(&segment.request, &is_complete, MPI_STATUS_IGNORE);
   if (code == MPI_SUCCESS && !is_complete) return false;
-  transfer.is_open = false;
+  segment.is_open = false;
   --open_;
-  check(code, transfer);
+  check(code, segment);
   ++complete_;
-  note(transfer);
+  note(segment);
   return true;
 }
 
-bool Exchange::test(Ticket message) {
-  for (auto part = message; part != none; part = transfers_[part].next)
-    if (!complete(transfers_[part])) return false;
+bool Exchange::test(MessageId message) {
+  for (auto part = message; part != none; part = segments_[part].next)
+    if (!complete(segments_[part])) return false;
   for (auto part = message; part != none;)
-    part = std::exchange(transfers_[part].next, std::exchange(free_, part));
+    part = std::exchange(segments_[part].next, std::exchange(free_, part));
   return true;
 }
 
 bool Exchange::test() {
-  for (auto& transfer : transfers_) complete(transfer);
+  for (auto& segment : segments_) complete(segment);
   return open_ == 0;
 }
 
@@ -212,9 +211,9 @@ void Exchange::wait(const std::function<bool()>& is_enough,
   }
 }
 
-bool Exchange::is_complete(Ticket message) const {
-  for (auto part = message; part != none; part = transfers_[part].next)
-    if (transfers_[part].is_open) return false;
+bool Exchange::is_complete(MessageId message) const {
+  for (auto part = message; part != none; part = segments_[part].next)
+    if (segments_[part].is_open) return false;
   return true;
 }
 
@@ -222,26 +221,26 @@ void Exchange::abandon() {
   if (std::exchange(is_abandoned_, true)) return;
   // All receives are cancelled before MPI makes progress: a segment that arrives in between would
   // match the receive of a later segment.
-  for (auto& transfer : transfers_)
-    if (transfer.is_open && !transfer.is_sent) MPI_Cancel(&transfer.request);
-  for (auto& transfer : transfers_) {
-    if (!transfer.is_open) continue;
+  for (auto& segment : segments_)
+    if (segment.is_open && !segment.is_sent) MPI_Cancel(&segment.request);
+  for (auto& segment : segments_) {
+    if (!segment.is_open) continue;
     int is_cancelled = 0;
-    if (!transfer.is_sent) {
+    if (!segment.is_sent) {
       MPI_Status status;
       int is_complete = 0;
-      MPI_Test(&transfer.request, &is_complete, &status);
+      MPI_Test(&segment.request, &is_complete, &status);
       // A receive that has matched a message is not cancelled: the message arrives.
       if (is_complete) MPI_Test_cancelled(&status, &is_cancelled);
     }
-    if (!is_cancelled) note(transfer);
+    if (!is_cancelled) note(segment);
   }
 }
 
 std::vector<int> Exchange::awaited() const {
   std::vector<int> ranks;
-  for (const auto& transfer : transfers_)
-    if (transfer.is_open && transfer.request != MPI_REQUEST_NULL) ranks.push_back(transfer.rank);
+  for (const auto& segment : segments_)
+    if (segment.is_open && segment.request != MPI_REQUEST_NULL) ranks.push_back(segment.rank);
   std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return ranks;

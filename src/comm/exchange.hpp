@@ -19,15 +19,15 @@ class Operation;
 
 namespace detail {
 
-/// A Transfer is one message of MPI: a message of the exchange, or a segment of a longer one.
-struct Transfer {
+/// A Segment is one message of MPI: a message of the exchange, or a part of a longer one.
+struct Segment {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
   MPI_Request request = MPI_REQUEST_NULL;
   int rank = 0;
   bool is_sent = false;
   bool is_open = false;
-  std::size_t next = none;  ///< next segment of the message; in a free Transfer the next free one
+  std::size_t next = none;  ///< next segment of the message; in a free Segment the next free one
 };
 
 }  // namespace detail
@@ -46,8 +46,8 @@ struct Transfer {
 /// detail::keeping().
 class Exchange {
  public:
-  /// Names a message that is under way.
-  using Ticket = std::size_t;
+  /// Identifies a message that is under way.
+  using MessageId = std::size_t;
 
   /// Begins an exchange. `operation` has static storage; `group_size` is the number of ranks that
   /// take part.
@@ -57,19 +57,19 @@ class Exchange {
   Exchange& operator=(const Exchange&) = delete;
 
   /// Posts a nonblocking receive from `source`, a rank of the communicator. Errors: MpiError.
-  Ticket receive(std::byte* data, std::int64_t bytes, int source);
+  MessageId receive(std::byte* data, std::int64_t bytes, int source);
   /// Posts a nonblocking send to `destination`. Errors: MpiError.
-  Ticket send(const std::byte* data, std::int64_t bytes, int destination);
+  MessageId send(const std::byte* data, std::int64_t bytes, int destination);
   /// Counts bytes received through a window, as one message, for the trace event.
   void count_received(std::int64_t bytes);
   /// Counts bytes sent through a window, as one message and as packed, for the trace event.
   void count_sent(std::int64_t bytes);
   /// Counts bytes that are copied to buffers before they are sent in messages.
   void count_packed(std::int64_t bytes);
-  /// Returns whether a message is complete, without waiting. After true, its ticket is void and may
-  /// be given to another message. Errors: MpiError.
-  bool test(Ticket message);
-  /// Returns whether all messages posted so far are complete. Their tickets stay valid.
+  /// Returns whether a message is complete, without waiting. After true, its id is void and may be
+  /// given to another message. Errors: MpiError.
+  bool test(MessageId message);
+  /// Returns whether all messages posted so far are complete. Their ids stay valid.
   bool test();
   /// Waits for all messages posted so far (spinning, then yielding). Errors: MpiError, and those of
   /// the call that the exchange belongs to, see collectively().
@@ -78,8 +78,8 @@ class Exchange {
   /// messages have completed while others have not.
   void wait(const std::function<bool()>& is_enough, const std::function<void()>& meanwhile);
   /// Returns whether the last test() or wait() found this message complete. Not for a message that
-  /// test(Ticket) was asked for.
-  bool is_complete(Ticket message) const;
+  /// test(MessageId) was asked for.
+  bool is_complete(MessageId message) const;
   /// Returns the ranks whose messages have not arrived, or that have not taken the messages sent to
   /// them.
   std::vector<int> awaited() const;
@@ -92,15 +92,15 @@ class Exchange {
   void abandon();
 
  private:
-  using Transfer = detail::Transfer;
-  static constexpr auto none = Transfer::none;
+  using Segment = detail::Segment;
+  static constexpr auto none = Segment::none;
 
   template <class Byte>
-  Ticket post(Byte* data, std::int64_t bytes, int rank);
-  std::size_t free_transfer();
-  bool complete(Transfer& transfer);
-  void check(int code, const Transfer& transfer);
-  void note(const Transfer& transfer);
+  MessageId post(Byte* data, std::int64_t bytes, int rank);
+  std::size_t free_segment();
+  bool complete(Segment& segment);
+  void check(int code, const Segment& segment);
+  void note(const Segment& segment);
   void drain();
   void end_early();
 
@@ -109,9 +109,9 @@ class Exchange {
   Operation* owner_;
   TraceEvent event_;
   bool is_finished_ = false;
-  std::vector<Transfer> transfers_;
-  std::size_t free_ = none;  ///< first free entry of transfers_; others follow it
-  std::size_t open_ = 0;     ///< number of transfers_ under way
+  std::vector<Segment> segments_;
+  std::size_t free_ = none;  ///< first free entry of segments_; others follow it
+  std::size_t open_ = 0;     ///< number of segments_ under way
   std::size_t complete_ = 0;
   bool is_abandoned_ = false;
 };

@@ -102,7 +102,7 @@ GpuAwareness ask_mpi(DeviceKind kind) {
 }
 
 /// Sets what is staged if TESSERA_DEVICE_PATH leaves it to detection (auto and ipc).
-static void learn_awareness(const Group& group, CommunicatorState& state) {
+static void detect_gpu_awareness(const Group& group, CommunicatorState& state) {
   struct Answer {
     std::int32_t has_device;
     std::int32_t is_aware;
@@ -134,13 +134,13 @@ static void learn_awareness(const Group& group, CommunicatorState& state) {
     state.staging_source = fmt::format("not so on rank {}", unaware - all.begin());
 }
 
-void learn_staging(const Communicator& communicator) {
+void detect_staging(const Communicator& communicator) {
   auto& state = communicator.state();
   const auto group = all_ranks(communicator);
   constexpr auto path_variable = "TESSERA_DEVICE_PATH";
   const auto wanted = parse_device_path(variable_of_first(group, path_variable));
   state.wanted_path = wanted;
-  if (wanted.is_auto || wanted.path == DevicePath::ipc) return learn_awareness(group, state);
+  if (wanted.is_auto || wanted.path == DevicePath::ipc) return detect_gpu_awareness(group, state);
   state.device_path = wanted.path;
   state.staging = wanted.path == DevicePath::mpi ? Staging::nothing : Staging::device_memory;
   state.staging_source = path_variable;

@@ -58,6 +58,6 @@ GpuAwareness ask_mpi(DeviceKind kind);
 /// MPI takes it on all ranks.
 ///
 /// Errors: InvalidArgument for another value, on every rank.
-void learn_staging(const Communicator& communicator);
+void detect_staging(const Communicator& communicator);
 
 }  // namespace tessera::detail

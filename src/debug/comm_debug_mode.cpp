@@ -18,7 +18,7 @@
 namespace tessera {
 namespace detail {
 
-std::string kind_in_words(const CommRecord& record) {
+std::string kind_name(const CommRecord& record) {
   static constexpr std::array<std::string_view, 5> collectives{
       "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"};
   switch (record.kind) {
@@ -87,7 +87,7 @@ std::int64_t CommDebugMode::get_total_counts() const {
 
 std::map<std::string, std::int64_t> CommDebugMode::get_comm_counts() const {
   std::map<std::string, std::int64_t> result;
-  for (const auto& record : records_) ++result[detail::kind_in_words(record)];
+  for (const auto& record : records_) ++result[detail::kind_name(record)];
   return result;
 }
 

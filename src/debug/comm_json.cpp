@@ -41,7 +41,7 @@ std::string numbers_of(const CommRecord& record) {
 std::string to_json(const CommRecord& record) {
   return fmt::format(
       R"({{"kind":{},"operation":{},"region":{},"start":{:.9f},"seconds":{:.9f},{}}})",
-      json_quoted(detail::kind_in_words(record)), json_quoted(record.operation),
+      json_quoted(detail::kind_name(record)), json_quoted(record.operation),
       quoted_list(record.region), record.start, record.seconds, numbers_of(record));
 }
 
@@ -83,7 +83,7 @@ std::string bars_of(const std::vector<CommRecord>& records, int rank, double shi
       R"({{"name":"thread_name","ph":"M","pid":0,"tid":{0},"args":{{"name":"rank {0}"}}}})", rank)};
   add_region_bars(bars, records, rank, shift);
   for (const auto& record : records)
-    bars.push_back(bar(record.operation, detail::kind_in_words(record), rank, record.start + shift,
+    bars.push_back(bar(record.operation, detail::kind_name(record), rank, record.start + shift,
                        record.seconds, numbers_of(record)));
   return fmt::format("{}", fmt::join(bars, ",\n"));
 }

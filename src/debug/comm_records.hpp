@@ -11,7 +11,7 @@
 namespace tessera::detail {
 
 /// Returns the name of a record's kind, as in CommDebugMode::get_comm_counts().
-std::string kind_in_words(const CommRecord& record);
+std::string kind_name(const CommRecord& record);
 
 /// Joins the names of nested regions: "solver/gemm".
 std::string path_of(const std::vector<std::string>& region);

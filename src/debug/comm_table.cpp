@@ -34,7 +34,7 @@ Node tree_of(const std::vector<CommRecord>& records, int noise_level) {
     auto* node = &root;
     for (const auto& name : record.region) node = &node->inner[name];
     const bool moves_data = record.kind == TraceKind::exchange;
-    const auto kind = detail::kind_in_words(record);
+    const auto kind = detail::kind_name(record);
     auto& totals = node->by_operation[moves_data ? record.operation + " over " + record.transport
                                                  : kind + " of " + record.operation];
     ++totals.count;

@@ -12,17 +12,17 @@ namespace tessera::detail {
 namespace {
 
 /// Plans the steps of `plan` again; they are a function of what it was made from.
-std::vector<PlannedStep> way_of(const RedistributePlan& plan) {
+std::vector<PlannedStep> planned_steps_of(const RedistributePlan& plan) {
   const auto& source = plan.source();
   const auto& target = plan.target();
   const auto& options = PlanAccess::settings(plan);
-  if (source.layout() != target.layout()) return way_across(source, target, options).steps;
+  if (source.layout() != target.layout()) return path_across(source, target, options).steps;
   const auto dims = partial_dims(source.placements(), target.placements());
   std::unique_ptr<const NodeGrid> nodes;
   if (!options.ranks_per_node.empty())
     nodes = std::make_unique<NodeGrid>(source.layout(), options.ranks_per_node);
-  return planned_steps(source, reached(source, target, dims), dims, plan.element_type(), options,
-                       nodes.get());
+  return planned_steps(source, target_distribution(source, target, dims), dims, plan.element_type(),
+                       options, nodes.get());
 }
 
 std::vector<std::int64_t> begins_of(const DimSplit& split) {
@@ -45,12 +45,12 @@ RankLoads::RankLoads(const RedistributePlan& plan) : plan_(plan) {
   const auto& source = plan.source().layout();
   const auto& target = plan.target().layout();
   if (source != target) pair_ = std::make_unique<MeshPair>(source, target);
-  for (auto& step : way_of(plan))
-    for (auto& hop : step.hops) {
+  for (auto& step : planned_steps_of(plan))
+    for (auto& transfer : step.transfers) {
       Begins begins;
-      for (int d = 0; d < hop.from.tensor_dims(); ++d)
-        begins.push_back(begins_of(hop.from.split(at(d))));
-      hops_.push_back({std::move(hop), std::move(begins)});
+      for (int d = 0; d < transfer.from.tensor_dims(); ++d)
+        begins.push_back(begins_of(transfer.from.split(at(d))));
+      transfers_.push_back({std::move(transfer), std::move(begins)});
     }
 }
 
@@ -60,7 +60,7 @@ RankLoad RankLoads::of(int position) const {
   load.target = piece(plan_.target(), position);
   load.source_elements = is_on(plan_.source(), position) ? load.source.size() : 0;
   load.target_elements = is_on(plan_.target(), position) ? load.target.size() : 0;
-  for (const auto& counted : hops_) add(counted, position, load);
+  for (const auto& counted : transfers_) add(counted, position, load);
   load.bytes_needed = bytes_needed(load, position);
   load.memory = (load.source_elements + load.target_elements) * plan_.element_type().size +
                 bytes_between_steps(position);
@@ -75,9 +75,9 @@ Box RankLoads::piece(const DTensorSpec& spec, int position) const {
   return pair_ ? pair_->piece(spec, position) : spec.piece(spec.layout().coordinate(position));
 }
 
-bool RankLoads::fetches(const Hop& hop, int position) const {
-  const int rank = mesh_rank(hop.to, position);
-  return rank >= 0 && hop.fetches(hop.to.layout().coordinate(rank));
+bool RankLoads::fetches(const Transfer& transfer, int position) const {
+  const int rank = mesh_rank(transfer.to, position);
+  return rank >= 0 && transfer.fetches(transfer.to.layout().coordinate(rank));
 }
 
 std::int64_t RankLoads::common(const DTensorSpec& a, const DTensorSpec& b, int position) const {
@@ -85,30 +85,31 @@ std::int64_t RankLoads::common(const DTensorSpec& a, const DTensorSpec& b, int p
   return intersect(piece(a, position), piece(b, position)).size();
 }
 
-void RankLoads::add(const CountedHop& counted, int position, RankLoad& load) const {
-  const auto& hop = counted.hop;
-  const auto need = piece(hop.to, position);
-  if (need.is_empty() || !fetches(hop, position)) return;
-  const auto own = common(hop.from, hop.to, position);
-  const std::int64_t terms = hop.terms();
-  std::int64_t blocks = terms;
+void RankLoads::add(const CountedTransfer& counted, int position, RankLoad& load) const {
+  const auto& transfer = counted.transfer;
+  const auto need = piece(transfer.to, position);
+  if (need.is_empty() || !fetches(transfer, position)) return;
+  const auto own = common(transfer.from, transfer.to, position);
+  const std::int64_t contributions = transfer.contributions();
+  std::int64_t blocks = contributions;
   for (std::size_t d = 0; d < need.shape.size(); ++d)
     blocks *= parts_meeting(counted.begins[d], need.interval(d));
-  load.operands += need.size() * terms;
-  load.bytes_received += (need.size() * terms - own) * plan_.element_type().size;
+  load.operands += need.size() * contributions;
+  load.bytes_received += (need.size() * contributions - own) * plan_.element_type().size;
   load.messages_received += blocks - (own > 0 ? 1 : 0);
 }
 
 std::int64_t RankLoads::bytes_needed(const RankLoad& load, int position) const {
   if (plan_.partial_target()) return 0;
-  const bool reduces = hops_.front().hop.terms() > 1;
+  const bool reduces = transfers_.front().transfer.contributions() > 1;
   const auto has = reduces ? 0 : common(plan_.source(), plan_.target(), position);
   return (load.target_elements - has) * plan_.element_type().size;
 }
 
-bool RankLoads::keeps_its_piece(const Hop& hop, int position) const {
-  const auto have = piece(hop.from, position).size();
-  return have > 0 && fetches(hop, position) && common(hop.from, hop.to, position) == have;
+bool RankLoads::keeps_its_piece(const Transfer& transfer, int position) const {
+  const auto have = piece(transfer.from, position).size();
+  return have > 0 && fetches(transfer, position) &&
+         common(transfer.from, transfer.to, position) == have;
 }
 
 /// Returns the size of the buffers between steps, bytes. The results of phases alternate between
@@ -116,11 +117,12 @@ bool RankLoads::keeps_its_piece(const Hop& hop, int position) const {
 /// leaves all of it on this rank.
 std::int64_t RankLoads::bytes_between_steps(int position) const {
   std::array<std::int64_t, 2> elements{};
-  auto between = hops_.size() - 1;
-  if (between > 0 && keeps_its_piece(hops_.back().hop, position)) --between;
+  auto between = transfers_.size() - 1;
+  if (between > 0 && keeps_its_piece(transfers_.back().transfer, position)) --between;
   for (std::size_t i = 0; i < between; ++i)
-    if (is_on(hops_[i].hop.to, position))
-      elements[i % 2] = std::max(elements[i % 2], piece(hops_[i].hop.to, position).size());
+    if (is_on(transfers_[i].transfer.to, position))
+      elements[i % 2] =
+          std::max(elements[i % 2], piece(transfers_[i].transfer.to, position).size());
   return (elements[0] + elements[1]) * plan_.element_type().size;
 }
 

@@ -38,13 +38,13 @@ class RankLoads {
  private:
   /// Holds, for each tensor dim, where the parts of `from` that are not empty begin.
   using Begins = std::vector<std::vector<std::int64_t>>;
-  struct CountedHop {
-    Hop hop;
+  struct CountedTransfer {
+    Transfer transfer;
     Begins begins;
   };
 
   Box piece(const DTensorSpec& spec, int position) const;
-  void add(const CountedHop& counted, int position, RankLoad& load) const;
+  void add(const CountedTransfer& counted, int position, RankLoad& load) const;
   /// Returns the mesh rank of the rank at `position` on the mesh of `spec`; -1 if it is off that
   /// mesh.
   int mesh_rank(const DTensorSpec& spec, int position) const;
@@ -53,12 +53,12 @@ class RankLoads {
   std::int64_t common(const DTensorSpec& a, const DTensorSpec& b, int position) const;
   std::int64_t bytes_needed(const RankLoad& load, int position) const;
   std::int64_t bytes_between_steps(int position) const;
-  bool fetches(const Hop& hop, int position) const;
-  bool keeps_its_piece(const Hop& hop, int position) const;
+  bool fetches(const Transfer& transfer, int position) const;
+  bool keeps_its_piece(const Transfer& transfer, int position) const;
 
   RedistributePlan plan_;
   std::unique_ptr<const MeshPair> pair_;  ///< null if source and target are on one mesh
-  std::vector<CountedHop> hops_;
+  std::vector<CountedTransfer> transfers_;
 };
 
 }  // namespace tessera::detail

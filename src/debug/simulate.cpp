@@ -10,8 +10,8 @@
 #include <tessera/error/error.hpp>
 
 #include "debug/rank_loads.hpp"
+#include "debug/simulated_contributions.hpp"
 #include "debug/simulated_piece.hpp"
-#include "debug/simulated_terms.hpp"
 #include "debug/transfers.hpp"
 #include "debug/tuning.hpp"
 #include "plan/cells.hpp"
@@ -109,11 +109,11 @@ class Interpreter {
     for (int rank = 0; rank < std::ssize(phases); ++rank) {
       const auto& phase = *phases[at(rank)];
       for (const auto& block : phase.send)
-        sent.push_back({rank, block.peer, block.box, block.term});
+        sent.push_back({rank, block.peer, block.box, block.contribution});
       for (const auto& block : phase.receive) {
         check(block, rank, phase);
         if (block.peer == rank) continue;
-        received.push_back({block.peer, rank, block.box, block.term});
+        received.push_back({block.peer, rank, block.box, block.contribution});
         result_.bytes_received[at(rank)] += block.box.size() * plan_.element_type().size;
       }
     }
@@ -134,9 +134,9 @@ class Interpreter {
   }
 
   void receive(const Phase& phase, SimulatedPiece& result) const {
-    const auto terms = at(phase.terms);
-    for (std::size_t i = 0; i < phase.receive.size(); i += terms) {
-      const std::span<const Block> blocks(phase.receive.data() + i, terms);
+    const auto contributions = at(phase.contributions);
+    for (std::size_t i = 0; i < phase.receive.size(); i += contributions) {
+      const std::span<const Block> blocks(phase.receive.data() + i, contributions);
       detail::for_each_row(blocks.front().box, [&](const Extents& index) {
         auto* const row = result.values.data() + result.position(index);
         combine(blocks, index, row);
@@ -149,12 +149,12 @@ class Interpreter {
     const auto size = detail::row_size(blocks.front().box);
     for (const auto& block : blocks) {
       const auto& piece = pieces_[at(block.peer)];
-      const auto* const term = piece.values.data() + piece.position(index);
+      const auto* const contribution = piece.values.data() + piece.position(index);
       if (&block == &blocks.front())
-        std::copy_n(term, size, row);
+        std::copy_n(contribution, size, row);
       else
         for (std::size_t i = 0; i < size; ++i)
-          row[i] = detail::combined(detail::PlanAccess::reduce_op(plan_), row[i], term[i]);
+          row[i] = detail::combined(detail::PlanAccess::reduce_op(plan_), row[i], contribution[i]);
     }
     if (blocks.size() == 1 || detail::PlanAccess::divisor(plan_) == 1) return;
     for (std::size_t i = 0; i < size; ++i) row[i] /= detail::PlanAccess::divisor(plan_);
@@ -164,7 +164,7 @@ class Interpreter {
     if (!plan_.partial_target() || plan_.partial_target()->scale == 1) return;
     for (std::size_t rank = 0; rank < pieces_.size(); ++rank) {
       const auto& phase = steps_[rank].back().phases.back();
-      for (std::size_t i = 0; i < phase.receive.size(); i += at(phase.terms))
+      for (std::size_t i = 0; i < phase.receive.size(); i += at(phase.contributions))
         detail::for_each_row(phase.receive[i].box, [&](const Extents& index) {
           auto* const row = pieces_[rank].values.data() + pieces_[rank].position(index);
           for (std::size_t k = 0; k < detail::row_size(phase.receive[i].box); ++k)

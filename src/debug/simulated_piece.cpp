@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "debug/simulated_contributions.hpp"
 #include "debug/simulated_piece.hpp"
-#include "debug/simulated_terms.hpp"
 #include "plan/cells.hpp"
 
 namespace tessera::detail {
@@ -28,15 +28,15 @@ void for_each_element(const DTensorSpec& spec, const SimulatedPiece& piece, cons
 
 /// Reduces the contributions of `rank` and of all ranks that differ from it only along Partial mesh
 /// dims.
-SimulatedPiece reduced(const DTensorSpec& spec, const SimulatedTerms& terms, int rank,
-                       std::span<const SimulatedPiece> pieces) {
+SimulatedPiece reduced(const DTensorSpec& spec, const SimulatedContributions& contributions,
+                       int rank, std::span<const SimulatedPiece> pieces) {
   const auto& layout = spec.layout();
-  auto result = SimulatedPiece::filled(pieces[at(rank)].box, identity_of(terms.op));
+  auto result = SimulatedPiece::filled(pieces[at(rank)].box, identity_of(contributions.op));
   auto coordinate = layout.coordinate(rank);
-  for_each_coordinate(layout, terms.mesh_dims, coordinate, [&](int) {
+  for_each_coordinate(layout, contributions.mesh_dims, coordinate, [&](int) {
     const auto& values = pieces[at(layout.mesh_rank(coordinate))].values;
     for (std::size_t i = 0; i < values.size(); ++i)
-      result.values[i] = combined(terms.op, result.values[i], values[i]);
+      result.values[i] = combined(contributions.op, result.values[i], values[i]);
   });
   return result;
 }
@@ -70,30 +70,31 @@ std::size_t SimulatedPiece::position(const Extents& index) const {
 }
 
 SimulatedPiece source_piece(const DTensorSpec& spec, int mesh_rank) {
-  const SimulatedTerms terms(spec);
+  const SimulatedContributions contributions(spec);
   const auto coordinate = spec.layout().coordinate(mesh_rank);
-  const auto term = terms.term_of(coordinate);
+  const auto contribution = contributions.contribution_of(coordinate);
   auto piece = SimulatedPiece::filled(spec.piece(coordinate), not_written);
   for_each_element(spec, piece, [&](std::int64_t flat, std::size_t position) {
-    piece.values[position] = terms.value(term, flat);
+    piece.values[position] = contributions.value(contribution, flat);
   });
   return piece;
 }
 
 Comparison compared(const DTensorSpec& spec, std::span<const SimulatedPiece> pieces) {
   Comparison result{0, box_mistake(spec, pieces)};
-  const SimulatedTerms terms(spec);
+  const SimulatedContributions contributions(spec);
   const auto& layout = spec.layout();
   for (int rank = 0; rank < layout.size() && result.mistake.empty(); ++rank) {
-    if (terms.term_of(layout.coordinate(rank)) != 0) continue;
-    const auto piece = terms.number == 1 ? pieces[at(rank)] : reduced(spec, terms, rank, pieces);
+    if (contributions.contribution_of(layout.coordinate(rank)) != 0) continue;
+    const auto piece =
+        contributions.number == 1 ? pieces[at(rank)] : reduced(spec, contributions, rank, pieces);
     for_each_element(spec, piece, [&](std::int64_t flat, std::size_t position) {
       ++result.elements;
       const auto value = piece.values[position];
-      if (value == flat * terms.divisor || !result.mistake.empty()) return;
-      result.mistake =
-          fmt::format("rank {}: expected {} in element {} of its piece {}, got {}", rank,
-                      flat * terms.divisor, position, to_string(piece.box), described(value));
+      if (value == flat * contributions.divisor || !result.mistake.empty()) return;
+      result.mistake = fmt::format("rank {}: expected {} in element {} of its piece {}, got {}",
+                                   rank, flat * contributions.divisor, position,
+                                   to_string(piece.box), described(value));
     });
   }
   return result;

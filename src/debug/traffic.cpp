@@ -19,7 +19,7 @@ std::vector<PhaseTraffic> nothing_yet(const std::vector<Step>& steps, const Rank
   for (std::size_t i = 0; i < steps.size(); ++i)
     for (std::size_t k = 0; k < steps[i].phases.size(); ++k)
       result.push_back({steps[i].kind, static_cast<int>(i), static_cast<int>(k),
-                        steps[i].phases[k].terms, steps[i].communicates,
+                        steps[i].phases[k].contributions, steps[i].communicates,
                         std::vector<std::int64_t>(count * count, 0),
                         std::vector<std::int64_t>(count, 0)});
   return result;

@@ -31,7 +31,7 @@ struct PhaseTraffic {
   StepKind kind;
   int step;
   int phase;
-  int terms;
+  int contributions;
   bool communicates;                ///< true if the step communicates
   std::vector<std::int64_t> bytes;  ///< indexed by sending block and receiving block, row-major
   std::vector<std::int64_t> stays;  ///< bytes from ranks to themselves, indexed by block

@@ -11,8 +11,8 @@ namespace tessera::detail {
 namespace {
 
 bool precedes(const BlockTransfer& a, const BlockTransfer& b) {
-  const auto ranks_a = std::tie(a.sender, a.receiver, a.term);
-  const auto ranks_b = std::tie(b.sender, b.receiver, b.term);
+  const auto ranks_a = std::tie(a.sender, a.receiver, a.contribution);
+  const auto ranks_b = std::tie(b.sender, b.receiver, b.contribution);
   if (ranks_a != ranks_b) return ranks_a < ranks_b;
   if (a.box.offset != b.box.offset)
     return std::ranges::lexicographical_compare(a.box.offset, b.box.offset);

@@ -14,7 +14,7 @@ struct BlockTransfer {
   int sender;
   int receiver;
   Box box;
-  int term = 0;
+  int contribution = 0;
 };
 
 /// Describes the first block that only its sender or only its receiver knows; returns "" if both

@@ -30,8 +30,8 @@ enum class DeviceKind : std::uint8_t { none, cuda, hip };
 
 /// Returns the kind of device that this build uses.
 DeviceKind device_kind();
-/// Returns the name of the way in which processes share its memory: "CUDA IPC".
-const char* way_to_share_device_memory();
+/// Returns the name of the mechanism by which processes share its memory: "CUDA IPC".
+const char* device_sharing_name();
 /// Returns how much memory a rank may have for all its slots, bytes.
 std::int64_t device_section_bytes();
 

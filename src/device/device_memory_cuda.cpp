@@ -50,7 +50,7 @@ DeviceKind device_kind() {
   return DeviceKind::cuda;
 }
 
-const char* way_to_share_device_memory() {
+const char* device_sharing_name() {
   return "CUDA IPC";
 }
 

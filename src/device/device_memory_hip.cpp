@@ -50,7 +50,7 @@ DeviceKind device_kind() {
   return DeviceKind::hip;
 }
 
-const char* way_to_share_device_memory() {
+const char* device_sharing_name() {
   return "HIP IPC";
 }
 

@@ -42,7 +42,7 @@ DeviceKind device_kind() {
   return DeviceKind::none;
 }
 
-const char* way_to_share_device_memory() {
+const char* device_sharing_name() {
   return "host memory in place of a device's";
 }
 

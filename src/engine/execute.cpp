@@ -49,7 +49,7 @@ bool are_alike(const ArrayRef& a, const ArrayRef& b) {
   return a.type == b.type && a.extents == b.extents && a.strides == b.strides && a.space == b.space;
 }
 
-ArrayRef chunk_of(const ArrayRef& array, const Cut& cut, std::int64_t index) {
+ArrayRef chunk_of(const ArrayRef& array, const Chunking& cut, std::int64_t index) {
   if (cut.chunks() == 1) return array;
   const auto box = cut.chunk(index);
   return array.part(box.offset, box.shape);
@@ -104,7 +104,8 @@ void complete_destination(const Execution& execution, const RedistributePlan& pl
                           const std::vector<Step>& steps, const ArrayRef& destination) {
   if (!plan.partial_target() || plan.partial_target()->scale == 1) return;
   const auto& phase = steps.back().phases.back();
-  for (std::size_t i = 0; i < phase.receive.size(); i += static_cast<std::size_t>(phase.terms))
+  for (std::size_t i = 0; i < phase.receive.size();
+       i += static_cast<std::size_t>(phase.contributions))
     scale(execution, part_of_piece(destination, phase.destination, phase.receive[i].box),
           plan.partial_target()->scale);
 }

@@ -51,7 +51,7 @@ ArrayRef part_on_wire(const ArrayRef& array, const Box& piece, const Box& box, W
 bool are_alike(const ArrayRef& a, const ArrayRef& b);
 
 /// A chunk of an array that has the shape of the cut.
-ArrayRef chunk_of(const ArrayRef& array, const Cut& cut, std::int64_t index);
+ArrayRef chunk_of(const ArrayRef& array, const Chunking& cut, std::int64_t index);
 
 /// A chunk as it lies in a slot of the window, or in a message.
 ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk,

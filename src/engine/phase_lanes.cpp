@@ -66,7 +66,7 @@ bool PhaseRun::send_chunks(const Execution& execution, Lanes& lanes) {
     if (auto* const slot = lanes.next(stream.lane)) {
       const auto chunk = stream.next_chunk();
       const bool streams = lanes.streams(stream.lane, chunk.bytes());
-      const auto stores = streams ? Stores::streaming : Stores::cached;
+      const auto stores = streams ? Stores::non_temporal : Stores::cached;
       if (!run(execution, stream.prepared, chunk.data, slot, stores))
         copy(execution, {chunk, in_slot(slot, chunk), stores});
       finish_host(execution);

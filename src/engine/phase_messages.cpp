@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t packed_at_once = 1 << 20;
 
 /// The first chunk is the largest.
-std::int64_t bytes_of_largest_chunk(const Cut& cut, ElementType type) {
+std::int64_t bytes_of_largest_chunk(const Chunking& cut, ElementType type) {
   return aligned_bytes(cut.chunk(0).size() * type.size);
 }
 

@@ -20,13 +20,13 @@ std::int64_t own_chunk_bytes(const ArrayRef& from, const ArrayRef& to) {
   constexpr std::int64_t usual = 512 << 10;
   // Some rows even of wide matrices: one alone would be written a few bytes per cache line.
   constexpr std::int64_t crosswise = 4 << 20;
-  return to.bytes() > usual && is_crosswise(from, to) ? crosswise : usual;
+  return to.bytes() > usual && is_transposing(from, to) ? crosswise : usual;
 }
 
 Stores stores_for(const ArrayRef& destination) {
   const bool is_large =
       destination.space == MemorySpace::host && destination.bytes() >= streaming_bytes;
-  return is_large ? Stores::streaming : Stores::cached;
+  return is_large ? Stores::non_temporal : Stores::cached;
 }
 
 }  // namespace
@@ -98,15 +98,16 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
   const auto order = PlanAccess::settings(plan).wire_order;
   const auto first = static_cast<std::ptrdiff_t>(outgoing_.size());
   const int at_once = terms_at_once(plan);
-  const int groups = reduces ? groups_of(phase.terms, at_once) : 1;
+  const int groups = reduces ? groups_of(phase.contributions, at_once) : 1;
   for (const auto& block : phase.send) {
     const auto from = part_on_wire(source, phase.source, block.box, order);
     const int lane = peers_.lane(block.peer);
-    const Cut cut(from.extents, from.type.size, sizes_.of(reduces, lane));
+    const Chunking cut(from.extents, from.type.size, sizes_.of(reduces, lane));
     auto& stream =
         outgoing_.emplace_back(Stream{block.peer, lane, from, cut, Stores::cached, plans_});
     if (groups > 1)
-      stream.turn = turn_of(block.term / at_once, block.receiver_term / at_once, groups);
+      stream.turn =
+          round_of(block.contribution / at_once, block.receiver_contribution / at_once, groups);
   }
   const auto ranks = static_cast<int>(peers_.ranks.size());
   std::ranges::stable_sort(outgoing_.begin() + first, outgoing_.end(), {}, [&](const Stream& s) {
@@ -132,14 +133,14 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
     const auto to = part_on_wire(destination, phase.destination, block.box, order);
     if (block.peer != mesh_rank_) {
       const int lane = peers_.lane(block.peer);
-      const Cut cut(to.extents, to.type.size, sizes_.of(false, lane));
+      const Chunking cut(to.extents, to.type.size, sizes_.of(false, lane));
       incoming_.push_back({block.peer, lane, to, cut, stores, plans_});
       continue;
     }
     const auto from = part_on_wire(source, phase.source, block.box, order);
     // Where nothing is waited for, in one go.
     const bool is_alone = phase.send.empty() && phase.receive.size() == 1;
-    const Cut cut(to.extents, to.type.size, is_alone ? to.bytes() : own_chunk_bytes(from, to));
+    const Chunking cut(to.extents, to.type.size, is_alone ? to.bytes() : own_chunk_bytes(from, to));
     own_.push_back({from, to, cut, stores});
   }
   const auto ranks = static_cast<int>(peers_.ranks.size());
@@ -153,13 +154,13 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
   const auto stores = stores_for(destination);
   const auto first = reductions_.size();
   // The caches hold nothing of so much afterwards.
-  if (stores == Stores::streaming) choices_.reduce = StoreChoice(1);
+  if (stores == Stores::non_temporal) choices_.reduce = StoreChoice(1);
   for (const auto& block : phase.receive) {
-    if (block.term == 0) {
+    if (block.contribution == 0) {
       const auto to = part_on_wire(destination, phase.destination, block.box, order);
-      const Cut cut(to.extents, to.type.size, sizes_.term);
+      const Chunking cut(to.extents, to.type.size, sizes_.term);
       reductions_.push_back({to, cut, stores, terms_.size(), 0, PlanAccess::reduce_op(plan),
-                             PlanAccess::divisor(plan), plans_, block.receiver_term});
+                             PlanAccess::divisor(plan), plans_, block.receiver_contribution});
     }
     auto& reduction = reductions_.back();
     ++reduction.terms;
@@ -177,7 +178,7 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
 }
 
 int PhaseRun::terms_at_once(const RedistributePlan& plan) const {
-  return sizes_.terms_at_once > 0 ? sizes_.terms_at_once : PlanAccess::terms_at_once(plan);
+  return sizes_.terms_at_once > 0 ? sizes_.terms_at_once : PlanAccess::operands_at_once(plan);
 }
 
 /// All are one group where few travel in messages, or are moved to the memory space of the result.

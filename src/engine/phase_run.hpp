@@ -17,12 +17,12 @@
 
 #include "comm/exchange.hpp"
 #include "comm/staging.hpp"
+#include "kernels/copy_plan.hpp"
 #include "kernels/pack.hpp"
-#include "kernels/planes.hpp"
 #include "kernels/timed_write.hpp"
 #include "node/store_choice.hpp"
 #include "node/window.hpp"
-#include "plan/cut.hpp"
+#include "plan/chunking.hpp"
 #include "plan/order.hpp"
 #include "plan/partial_tree.hpp"
 
@@ -140,10 +140,10 @@ class PhaseRun {
     int peer;
     int lane;  ///< -1: messages
     ArrayRef array;
-    Cut cut;
+    Chunking cut;
     Stores stores;
     int plan;                                   ///< to which it belongs
-    int turn = 0;                               ///< among those with terms, see turn_of()
+    int turn = 0;                               ///< among those with terms, see round_of()
     std::optional<PreparedCopy> prepared = {};  ///< to or from packed bytes, of one chunk
     std::int64_t next = 0;                      ///< chunk to go on its way
     std::int64_t done = 0;                      ///< chunks
@@ -161,7 +161,7 @@ class PhaseRun {
   struct OwnBlock {
     ArrayRef source;
     ArrayRef destination;
-    Cut cut;
+    Chunking cut;
     Stores stores;
     std::optional<PreparedCopy> prepared = {};  ///< of one chunk
     std::int64_t next = 0;
@@ -175,7 +175,7 @@ class PhaseRun {
   };
   struct Reduction {
     ArrayRef destination;
-    Cut cut;
+    Chunking cut;
     Stores stores;  ///< of chunks that are too short to be timed
     std::size_t first_term;
     std::size_t terms;
@@ -197,7 +197,7 @@ class PhaseRun {
     std::int64_t chunk_of(std::int64_t turn) const { return turn / tree.leaves(); }
     int group_of(std::int64_t turn) const {
       const int before = static_cast<int>(turn % tree.leaves());
-      return turn_of(before, own_term / static_cast<int>(group), tree.leaves());
+      return round_of(before, own_term / static_cast<int>(group), tree.leaves());
     }
     bool is_done() const { return next == turns(); }
     bool is_posted() const { return messages == 0 || posted == turns(); }

@@ -35,7 +35,7 @@ class ScratchBuffer {
 
 /// A message that is under way.
 struct UnderWay {
-  Exchange::Ticket ticket;
+  Exchange::MessageId ticket;
   std::size_t id;  ///< in the phase
 };
 

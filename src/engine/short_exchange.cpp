@@ -123,7 +123,7 @@ void ShortExchange::prepare_to_send(const Phase& phase, const ArrayRef& source, 
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
   for (const auto& block : phase.send) {
     const auto whole = part_on_wire(source, phase.source, block.box, order);
-    const Cut cut(whole.extents, whole.type.size, sizes_.of(reduces, -1));
+    const Chunking cut(whole.extents, whole.type.size, sizes_.of(reduces, -1));
     for (std::int64_t c = 0; c < cut.chunks(); ++c) {
       auto& round = this->round(prepared, c);
       const auto from = chunk_of(whole, cut, c);
@@ -165,14 +165,14 @@ void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source
                                       const ArrayRef& destination, const RedistributePlan& plan,
                                       PreparedPhase& prepared) {
   const auto order = PlanAccess::settings(plan).wire_order;
-  const auto terms = static_cast<std::size_t>(phase.terms);
+  const auto terms = static_cast<std::size_t>(phase.contributions);
   for (std::size_t first = 0; first < phase.receive.size(); first += terms) {
     const auto blocks = std::span(phase.receive).subspan(first, terms);
     const auto whole = part_on_wire(destination, phase.destination, blocks.front().box, order);
     const bool has_own = std::ranges::find(blocks, group_.position, &Block::peer) != blocks.end();
     const auto own =
         has_own ? part_on_wire(source, phase.source, blocks.front().box, order) : whole;
-    const Cut cut(whole.extents, whole.type.size, sizes_.term);
+    const Chunking cut(whole.extents, whole.type.size, sizes_.term);
     for (std::int64_t c = 0; c < cut.chunks(); ++c)
       prepare_to_reduce(blocks, chunk_of(own, cut, c), chunk_of(whole, cut, c),
                         PlanAccess::divisor(plan), round(prepared, c));
@@ -195,7 +195,7 @@ void ShortExchange::prepare_to_reduce(std::span<const Block> blocks, const Array
     terms.push_back({false, placed(round.incoming_bytes, to.bytes())});
     round.incoming.push_back({block.peer, to.bytes(), terms.back().offset});
   }
-  if (turned_terms(arrays, to) > 0) is_possible_ = false;
+  if (transposed_operands(arrays, to) > 0) is_possible_ = false;
   round.reductions.push_back({to.data - destination_.data, std::move(terms),
                               std::make_shared<Reduction>(make_reduction(arrays, to, divisor)),
                               first_parcel, round.incoming.size()});
@@ -322,7 +322,7 @@ void ShortExchange::reduce(const Execution& execution, const Addresses& addresse
   for (std::size_t t = 0; t < reduction.terms.size(); ++t) {
     const auto& term = reduction.terms[t];
     auto* const own = const_cast<std::byte*>(addresses.source);
-    loops.terms[t].data = (term.is_own ? own : addresses.arrived) + term.offset;
+    loops.operands[t].data = (term.is_own ? own : addresses.arrived) + term.offset;
   }
   const TimedWrite write(product(loops.extents) * loops.element_size, choice);
   loops.stores = write.stores();

@@ -16,7 +16,7 @@
 
 #include "comm/exchange.hpp"
 #include "engine/phase_run.hpp"
-#include "kernels/planes.hpp"
+#include "kernels/copy_plan.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/timed_write.hpp"
 
@@ -55,7 +55,7 @@ class ShortExchange {
     std::int64_t bytes;
     std::ptrdiff_t offset;                ///< in the array; of a term: among those that arrive
     std::optional<Packing> packing = {};  ///< none: it is a part of the array
-    Exchange::Ticket ticket = 0;          ///< of this execution, as are all is_…
+    Exchange::MessageId ticket = 0;       ///< of this execution, as are all is_…
     bool is_unpacked = false;
   };
   struct OwnBlock {

@@ -34,8 +34,8 @@ int open_together(MPI_Comm comm, const std::filesystem::path& path, FileAccess a
 /// Calls access(offset, begin, bytes, status) for segments whose size fits an int, and checks that
 /// each was moved completely.
 template <class Access>
-void in_pieces(std::int64_t offset, std::int64_t bytes, const char* function,
-               const std::filesystem::path& path, Access&& access) {
+void in_segments(std::int64_t offset, std::int64_t bytes, const char* function,
+                 const std::filesystem::path& path, Access&& access) {
   for (std::int64_t begin = 0; begin < bytes; begin += detail::default_io_limit) {
     const auto size = static_cast<int>(std::min(detail::default_io_limit, bytes - begin));
     MPI_Status status;
@@ -94,14 +94,14 @@ void File::read_at(std::int64_t offset, std::span<std::byte> data) const {
   const auto read = [&](MPI_Offset at, std::int64_t begin, int bytes, MPI_Status* status) {
     return MPI_File_read_at(handle_, at, data.data() + begin, bytes, MPI_BYTE, status);
   };
-  in_pieces(offset, static_cast<std::int64_t>(data.size()), "read_at", path_, read);
+  in_segments(offset, static_cast<std::int64_t>(data.size()), "read_at", path_, read);
 }
 
 void File::write_at(std::int64_t offset, std::span<const std::byte> data) {
   const auto write = [&](MPI_Offset at, std::int64_t begin, int bytes, MPI_Status* status) {
     return MPI_File_write_at(handle_, at, data.data() + begin, bytes, MPI_BYTE, status);
   };
-  in_pieces(offset, static_cast<std::int64_t>(data.size()), "write_at", path_, write);
+  in_segments(offset, static_cast<std::int64_t>(data.size()), "write_at", path_, write);
 }
 
 void File::close() {

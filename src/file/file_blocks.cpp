@@ -16,7 +16,7 @@ std::int64_t weight(const FileBlock& block) {
   return result;
 }
 
-void append_cut(const FileBlock& block, std::int64_t limit, std::vector<FileBlock>& result) {
+void append_segments(const FileBlock& block, std::int64_t limit, std::vector<FileBlock>& result) {
   if (weight(block) <= limit) {
     result.push_back(block);
     return;
@@ -32,7 +32,7 @@ void append_cut(const FileBlock& block, std::int64_t limit, std::vector<FileBloc
       continue;
     }
     part.repeats.pop_back();
-    append_cut(part, limit, result);
+    append_segments(part, limit, result);
   }
 }
 
@@ -70,9 +70,9 @@ FileBlock block_of(const FileArray& array, const Box& box) {
   return result;
 }
 
-std::vector<FileBlock> cut(const FileBlock& block, std::int64_t limit) {
+std::vector<FileBlock> segments_of(const FileBlock& block, std::int64_t limit) {
   std::vector<FileBlock> result;
-  append_cut(block, limit, result);
+  append_segments(block, limit, result);
   return result;
 }
 

@@ -33,10 +33,10 @@ struct FileBlock {
 /// Returns where a box that is not empty lies in the file, with the longest runs possible.
 FileBlock block_of(const FileArray& array, const Box& box);
 
-/// Cuts a block into blocks of at most `limit` bytes each, in the order of the file, so that counts
-/// fit an int. A run of less than 1 KiB counts as 1 KiB, because MPI-IO keeps a list of runs in
-/// memory.
-std::vector<FileBlock> cut(const FileBlock& block, std::int64_t limit);
+/// Divides a block into segments of at most `limit` bytes each, in the order of the file, so that
+/// counts fit an int. A run of less than 1 KiB counts as 1 KiB, because MPI-IO keeps a list of runs
+/// in memory.
+std::vector<FileBlock> segments_of(const FileBlock& block, std::int64_t limit);
 
 /// A FileType owns the MPI datatype of a block: MPI_BYTE for a single run, else nested
 /// MPI_Type_create_hvector, whose strides are 64-bit.

@@ -98,7 +98,7 @@ std::string access_rounds(MPI_File file, const std::vector<FileBlock>& mine,
 
 std::vector<FileBlock> blocks(const Group& group, const FileArray& array, const Box& box) {
   if (box.is_empty() || array.element_size == 0) return {};
-  return detail::cut(detail::block_of(array, box), group.communicator.state().io_limit);
+  return detail::segments_of(detail::block_of(array, box), group.communicator.state().io_limit);
 }
 
 void check(const std::string& error, const char* function, const std::filesystem::path& path) {

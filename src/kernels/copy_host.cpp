@@ -7,55 +7,55 @@
 #include <tessera/tensor/detail/launch.hpp>
 
 #include "kernels/copy_loop.hpp"
-#include "kernels/planes.hpp"
+#include "kernels/copy_plan.hpp"
 #include "kernels/tuning.hpp"
 
 namespace tessera::detail {
 namespace {
 
 struct Task {
-  std::size_t planes;
+  std::size_t plan;
   std::int64_t first;
   std::int64_t last;
 };
 
 struct Work {
-  std::vector<Planes> planes;
+  std::vector<CopyPlan> plans;
   std::vector<Task> tasks;
 };
 
-Planes part_of(const Planes& planes, std::int64_t first_column, std::int64_t last_column) {
-  Planes part = planes;
-  part.source += first_column * planes.source_column_stride;
-  part.destination += first_column * planes.destination_column_stride;
+CopyPlan part_of(const CopyPlan& plan, std::int64_t first_column, std::int64_t last_column) {
+  CopyPlan part = plan;
+  part.source += first_column * plan.source_column_stride;
+  part.destination += first_column * plan.destination_column_stride;
   part.columns = last_column - first_column;
   return part;
 }
 
 /// Adds about `wanted` tasks for one copy. If it has fewer items than that, its columns are
 /// divided, too.
-void add_tasks(Work& work, const Planes& planes, std::int64_t wanted) {
-  const auto items = planes.rows.items();
-  const auto cuts = std::clamp<std::int64_t>(wanted / items, 1, planes.columns);
-  const auto tasks = std::clamp<std::int64_t>(wanted / cuts, 1, items);
-  for (std::int64_t c = 0; c < cuts; ++c) {
+void add_tasks(Work& work, const CopyPlan& plan, std::int64_t wanted) {
+  const auto items = plan.rows.items();
+  const auto column_parts = std::clamp<std::int64_t>(wanted / items, 1, plan.columns);
+  const auto tasks = std::clamp<std::int64_t>(wanted / column_parts, 1, items);
+  for (std::int64_t c = 0; c < column_parts; ++c) {
     for (std::int64_t t = 0; t < tasks; ++t)
-      work.tasks.push_back({work.planes.size(), items * t / tasks, items * (t + 1) / tasks});
-    work.planes.push_back(
-        part_of(planes, planes.columns * c / cuts, planes.columns * (c + 1) / cuts));
+      work.tasks.push_back({work.plans.size(), items * t / tasks, items * (t + 1) / tasks});
+    work.plans.push_back(
+        part_of(plan, plan.columns * c / column_parts, plan.columns * (c + 1) / column_parts));
   }
 }
 
 /// Adds the tasks of one copy. Long runs are divided, so that every thread gets a part.
 void add_loop(Work& work, const CopyLoop& loop, std::int64_t bytes_per_task) {
-  const auto piece =
+  const auto part_bytes =
       std::max((bytes_per_task + cache_line - 1) / cache_line * cache_line, serial_bytes);
-  for (std::int64_t begin = 0; begin < loop.run; begin += piece) {
+  for (std::int64_t begin = 0; begin < loop.run; begin += part_bytes) {
     CopyLoop part = loop;
     part.source += begin;
     part.destination += begin;
-    part.run = std::min(piece, loop.run - begin);
-    add_tasks(work, make_planes(part), part.bytes() / bytes_per_task);
+    part.run = std::min(part_bytes, loop.run - begin);
+    add_tasks(work, make_copy_plan(part), part.bytes() / bytes_per_task);
   }
 }
 
@@ -66,7 +66,7 @@ struct HostCopy {
 
   void operator()(std::int64_t i) const {
     const auto& task = work->tasks[static_cast<std::size_t>(i)];
-    copy_planes(work->planes[task.planes], task.first, task.last);
+    run_copy_plan(work->plans[task.plan], task.first, task.last);
   }
 };
 
@@ -78,8 +78,8 @@ void copy_on_host(const Execution& execution, std::span<const CopyLoop> loops) {
   if (!is_for_threads(execution, bytes)) {
     finish_host(execution);
     for (const auto& loop : loops) {
-      const auto planes = make_planes(loop);
-      copy_planes(planes, 0, planes.rows.items());
+      const auto plan = make_copy_plan(loop);
+      run_copy_plan(plan, 0, plan.rows.items());
     }
     return;
   }

@@ -51,7 +51,7 @@ CopyLoop copy_loop(const CopyJob& job) {
   return loop;
 }
 
-bool is_crosswise(const ArrayRef& source, const ArrayRef& destination) {
+bool is_transposing(const ArrayRef& source, const ArrayRef& destination) {
   return innermost_dim(source) != innermost_dim(destination);
 }
 

@@ -39,7 +39,7 @@ Extents dense_strides(const ArrayRef& array);
 
 /// Returns whether a copy is transposing: source and destination have their smallest strides along
 /// different dims, as from row-major to column-major.
-bool is_crosswise(const ArrayRef& source, const ArrayRef& destination);
+bool is_transposing(const ArrayRef& source, const ArrayRef& destination);
 
 /// Makes copies in host memory; if they are small in total, on the calling thread alone.
 void copy_on_host(const Execution& execution, std::span<const CopyLoop> loops);

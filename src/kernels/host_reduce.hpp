@@ -11,8 +11,8 @@
 
 #include "kernels/arithmetic.hpp"
 #include "kernels/avx2.hpp"
+#include "kernels/non_temporal_copy.hpp"
 #include "kernels/reduction.hpp"
-#include "kernels/stream_copy.hpp"
 #include "kernels/tuning.hpp"
 
 namespace tessera::detail {
@@ -36,11 +36,11 @@ struct HostReduce {
 
   explicit HostReduce(const std::shared_ptr<const Reduction>& reduced)
       : reduction(reduced),
-        tile(tile_for(reduction->terms.size())),
+        tile(tile_for(reduction->operands.size())),
         loops(make_loops(reduction->extents, tile)) {}
 
-  static std::int64_t tile_for(std::size_t terms) {
-    const auto levels = static_cast<std::int64_t>(std::bit_width(terms));
+  static std::int64_t tile_for(std::size_t operands) {
+    const auto levels = static_cast<std::int64_t>(std::bit_width(operands));
     return std::min(std::int64_t{most_reduce_tile_units}, deepest_tree / (levels + 1)) * unit;
   }
 
@@ -55,16 +55,16 @@ struct HostReduce {
 
   void reduce_tile(const Loops::Item& item, T* buffer) const {
     const auto& destination = reduction->destination;
-    const bool streams = reduction->stores == Stores::streaming;
+    const bool is_non_temporal = reduction->stores == Stores::non_temporal;
     auto* const begins_at = begin(item, destination);
-    const bool is_direct = !streams && is_dense(begins_at, destination);
+    const bool is_direct = !is_non_temporal && is_dense(begins_at, destination);
     T* to = is_direct ? reinterpret_cast<T*>(begins_at) : buffer;
 
-    const auto terms = static_cast<std::int64_t>(reduction->terms.size());
-    if (terms == 1)
+    const auto operands = static_cast<std::int64_t>(reduction->operands.size());
+    if (operands == 1)
       std::memmove(to, fold(item, 0, 1, buffer), static_cast<std::size_t>(item.length * element));
     else
-      fold_into(to, item, 0, terms, buffer);
+      fold_into(to, item, 0, operands, buffer);
     if (reduction->divisor != 1)
       for (std::int64_t k = 0; k < item.length; ++k) to[k] = divided(to[k], reduction->divisor);
     if (!is_direct) store(item, to);
@@ -90,7 +90,7 @@ struct HostReduce {
   /// level.
   const T* fold(const Loops::Item& item, std::int64_t first, std::int64_t last, T* buffer) const {
     if (last - first == 1)
-      return load(item, reduction->terms[static_cast<std::size_t>(first)], buffer);
+      return load(item, reduction->operands[static_cast<std::size_t>(first)], buffer);
     fold_into(buffer, item, first, last, buffer);
     return buffer;
   }
@@ -148,7 +148,8 @@ struct HostReduce {
   void store(const Loops::Item& item, const T* result) const {
     auto* to = begin(item, reduction->destination);
     if (stride(reduction->destination) == element)
-      return stream_copy(to, reinterpret_cast<const std::byte*>(result), item.length * element, 0);
+      return non_temporal_copy(to, reinterpret_cast<const std::byte*>(result),
+                               item.length * element, 0);
     for (std::int64_t k = 0; k < item.length; ++k)
       std::memcpy(to + k * stride(reduction->destination), result + k, sizeof(T));
   }

@@ -16,8 +16,8 @@
 namespace tessera::detail {
 
 /// Selects how a copy writes: as usual (`cached`) or, where that is faster, with non-temporal
-/// stores (`streaming`), for results so large that they leave the caches anyway.
-enum class Stores : std::uint8_t { cached, streaming };
+/// stores (`non_temporal`), for results so large that they leave the caches anyway.
+enum class Stores : std::uint8_t { cached, non_temporal };
 
 /// A CopyJob is one strided copy. Both sides have equal extents and element sizes; either may be in
 /// any memory space.
@@ -40,8 +40,8 @@ inline void copy(const Execution& execution, const ArrayRef& source, const Array
   copy(execution, CopyJob{source, destination});
 }
 
-/// Sets `destination` to the operands `terms`, combined by the fixed tree and divided by `divisor`
-/// if that is not 1.
+/// Sets `destination` to the operands, combined by the fixed tree and divided by `divisor` if that
+/// is not 1.
 ///
 /// The tree is f(lo, hi) = f(lo, mid) op f(mid, hi), mid = lo + the largest power of two below hi -
 /// lo, so that the bits depend on the operands alone. avg combines as sum: pass the number of
@@ -51,10 +51,10 @@ inline void copy(const Execution& execution, const ArrayRef& source, const Array
 /// Shapes: each operand has destination's extents, type and space; destination may be one of the
 /// operands (same data and strides).
 ///
-/// Errors: InvalidArgument if !can_reduce(op, kind), if `terms` is empty, if `divisor` is below 1,
-/// or not 1 for an op other than sum and avg or a kind without averages, or if the kind has no
+/// Errors: InvalidArgument if !can_reduce(op, kind), if `operands` is empty, if `divisor` is below
+/// 1, or not 1 for an op other than sum and avg or a kind without averages, or if the kind has no
 /// arithmetic in that memory space (long double on a device).
-void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> operands,
             const ArrayRef& destination, std::int64_t divisor, Stores stores = Stores::cached);
 
 /// Fills `destination` with the value that changes nothing under `op`: sum, avg 0 (floating: -0.0),

@@ -17,9 +17,9 @@
 namespace tessera::detail {
 namespace {
 
-void check(ReduceOp op, ElementType type, std::size_t terms, std::int64_t divisor) {
+void check(ReduceOp op, ElementType type, std::size_t operands, std::int64_t divisor) {
   named("reduce", [&] { require_reducible(op, type); });
-  require(terms >= 1, "reduce: expected at least 1 term, got 0");
+  require(operands >= 1, "reduce: expected at least 1 operand, got 0");
   const bool may_divide = divisor > 1 && (op == ReduceOp::sum || op == ReduceOp::avg) &&
                           can_reduce(ReduceOp::avg, type.kind);
   require(divisor == 1 || may_divide, [&] {
@@ -30,22 +30,22 @@ void check(ReduceOp op, ElementType type, std::size_t terms, std::int64_t diviso
 
 /// Reduces groups of operands first, which are branches of the tree, then the results of the
 /// groups.
-void reduce_on_device(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+void reduce_on_device(const Execution& execution, ReduceOp op, std::span<const ArrayRef> operands,
                       const ArrayRef& destination, std::int64_t divisor) {
-  if (terms.size() <= device_terms)
-    return run_reduction(execution, op, terms, destination, divisor);
-  const auto groups = (terms.size() + device_terms - 1) / device_terms;
+  if (operands.size() <= operands_per_kernel)
+    return run_reduction(execution, op, operands, destination, divisor);
+  const auto groups = (operands.size() + operands_per_kernel - 1) / operands_per_kernel;
   const auto bytes = static_cast<std::size_t>(destination.bytes());
   const Kokkos::View<std::byte*, Kokkos::DefaultExecutionSpace::memory_space> scratch(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::detail::reduce scratch"),
       groups * bytes);
   std::vector<ArrayRef> partial;
   for (std::size_t g = 0; g < groups; ++g) {
-    const auto first = g * device_terms;
-    const auto size = std::min<std::size_t>(device_terms, terms.size() - first);
+    const auto first = g * operands_per_kernel;
+    const auto size = std::min<std::size_t>(operands_per_kernel, operands.size() - first);
     partial.push_back({scratch.data() + g * bytes, destination.type, destination.extents,
                        dense_strides(destination), destination.space});
-    run_reduction(execution, op, terms.subspan(first, size), partial.back(), 1);
+    run_reduction(execution, op, operands.subspan(first, size), partial.back(), 1);
   }
   reduce_on_device(execution, op, partial, destination, divisor);
   execution.instance<MemorySpace::device>().fence("tessera::detail::reduce: scratch is freed");
@@ -53,24 +53,24 @@ void reduce_on_device(const Execution& execution, ReduceOp op, std::span<const A
 
 }  // namespace
 
-Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destination,
+Reduction make_reduction(std::span<const ArrayRef> operands, const ArrayRef& destination,
                          std::int64_t divisor) {
   std::vector<Extents> strides{destination.strides};
-  for (const auto& term : terms) strides.push_back(term.strides);
+  for (const auto& operand : operands) strides.push_back(operand.strides);
   for (auto& operand : strides)
     for (auto& stride : operand) stride *= destination.type.size;
 
   Reduction result{destination.extents, {}, {}, divisor, destination.type.size};
   simplify(result.extents, strides);
   result.destination = {destination.data, loop_strides(strides[0])};
-  for (std::size_t t = 0; t < terms.size(); ++t)
-    result.terms.push_back({terms[t].data, loop_strides(strides[t + 1])});
+  for (std::size_t t = 0; t < operands.size(); ++t)
+    result.operands.push_back({operands[t].data, loop_strides(strides[t + 1])});
   return result;
 }
 
-void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> operands,
                    const ArrayRef& destination, std::int64_t divisor, Stores stores) {
-  auto reduction = make_reduction(terms, destination, divisor);
+  auto reduction = make_reduction(operands, destination, divisor);
   reduction.stores = stores;
   run_reduction(execution, op, destination.type.kind, destination.space,
                 std::make_shared<const Reduction>(std::move(reduction)));
@@ -86,14 +86,14 @@ void run_reduction(const Execution& execution, ReduceOp op, ElementKind kind, Me
     reduce_integers(execution, op, kind, space, reduction);
 }
 
-void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> operands,
             const ArrayRef& destination, std::int64_t divisor, Stores stores) {
-  check(op, destination.type, terms.size(), divisor);
+  check(op, destination.type, operands.size(), divisor);
   if (destination.bytes() == 0) return;
   if (is_on_device(destination.space))
-    reduce_on_device(execution, op, terms, destination, divisor);
+    reduce_on_device(execution, op, operands, destination, divisor);
   else
-    reduce_on_host(execution, op, terms, destination, divisor, stores);
+    reduce_on_host(execution, op, operands, destination, divisor, stores);
 }
 
 }  // namespace tessera::detail

@@ -24,7 +24,7 @@ void reduce_as(const Execution& execution, MemorySpace space,
                    kernel);
     // The locked instructions of the kernel's barrier order the non-temporal stores of other
     // threads.
-    end_streaming();
+    fence_non_temporal_stores();
   } else if constexpr (has_device && is_device_number<T>) {
     launch_on_device(execution, "tessera::detail::reduce", product(reduction->extents),
                      DeviceReduce<T, Op>(*reduction));

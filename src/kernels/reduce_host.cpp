@@ -29,11 +29,11 @@ std::size_t outermost_dim(const ArrayRef& array) {
 
 /// Reduces slab by slab of the destination: operands in another memory order are transposed into
 /// scratch memory that stays in cache.
-void reduce_by_slabs(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
-                     const ArrayRef& destination, std::int64_t divisor, std::int64_t crosswise) {
+void reduce_by_slabs(const Execution& execution, ReduceOp op, std::span<const ArrayRef> operands,
+                     const ArrayRef& destination, std::int64_t divisor, std::int64_t transposed) {
   const auto outer = outermost_dim(destination);
   const auto extent = destination.extents[outer];
-  const auto layer = crosswise * destination.bytes() / extent;
+  const auto layer = transposed * destination.bytes() / extent;
   const auto thickness = std::min(extent, std::max(least_thickness, scratch_bytes / layer));
   const Kokkos::View<std::byte*, Kokkos::HostSpace> scratch(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::detail::reduce scratch"),
@@ -45,15 +45,16 @@ void reduce_by_slabs(const Execution& execution, ReduceOp op, std::span<const Ar
     shape[outer] = std::min(thickness, extent - offset[outer]);
     const auto slab = destination.part(offset, shape);
     std::vector<ArrayRef> parts;
-    std::vector<CopyJob> turns;
-    for (const auto& term : terms) {
-      parts.push_back(term.part(offset, shape));
-      if (!is_crosswise(term, destination)) continue;
-      auto* free = scratch.data() + static_cast<std::int64_t>(turns.size()) * slab.bytes();
-      turns.push_back({parts.back(), {free, slab.type, shape, dense_strides(slab), slab.space}});
-      parts.back() = turns.back().destination;
+    std::vector<CopyJob> transposes;
+    for (const auto& operand : operands) {
+      parts.push_back(operand.part(offset, shape));
+      if (!is_transposing(operand, destination)) continue;
+      auto* free = scratch.data() + static_cast<std::int64_t>(transposes.size()) * slab.bytes();
+      transposes.push_back(
+          {parts.back(), {free, slab.type, shape, dense_strides(slab), slab.space}});
+      parts.back() = transposes.back().destination;
     }
-    copy(execution, turns);
+    copy(execution, transposes);
     run_reduction(execution, op, parts, slab, divisor);
   }
   finish_host(execution);
@@ -61,19 +62,19 @@ void reduce_by_slabs(const Execution& execution, ReduceOp op, std::span<const Ar
 
 }  // namespace
 
-std::int64_t turned_terms(std::span<const ArrayRef> terms, const ArrayRef& destination) {
+std::int64_t transposed_operands(std::span<const ArrayRef> operands, const ArrayRef& destination) {
   if (destination.bytes() < serial_bytes) return 0;
   return std::ranges::count_if(
-      terms, [&](const ArrayRef& term) { return is_crosswise(term, destination); });
+      operands, [&](const ArrayRef& operand) { return is_transposing(operand, destination); });
 }
 
-void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const ArrayRef> operands,
                     const ArrayRef& destination, std::int64_t divisor, Stores stores) {
-  const auto turned = turned_terms(terms, destination);
-  if (turned == 0)
-    run_reduction(execution, op, terms, destination, divisor, stores);
+  const auto transposed = transposed_operands(operands, destination);
+  if (transposed == 0)
+    run_reduction(execution, op, operands, destination, divisor, stores);
   else
-    reduce_by_slabs(execution, op, terms, destination, divisor, turned);
+    reduce_by_slabs(execution, op, operands, destination, divisor, transposed);
 }
 
 }  // namespace tessera::detail

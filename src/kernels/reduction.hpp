@@ -30,22 +30,22 @@ struct Operand {
 struct Reduction {
   Extents extents;
   Operand destination;
-  std::vector<Operand> terms;
+  std::vector<Operand> operands;
   std::int64_t divisor;
   std::int32_t element_size;
   Stores stores = Stores::cached;
 
   std::int64_t bytes() const {
-    return product(extents) * element_size * static_cast<std::int64_t>(terms.size() + 1);
+    return product(extents) * element_size * static_cast<std::int64_t>(operands.size() + 1);
   }
 };
 
 /// Makes the loops of a reduction. Expects at least one element.
-Reduction make_reduction(std::span<const ArrayRef> terms, const ArrayRef& destination,
+Reduction make_reduction(std::span<const ArrayRef> operands, const ArrayRef& destination,
                          std::int64_t divisor);
 
-/// Runs one kernel for all operands; on a device these are at most `device_terms`.
-void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+/// Runs one kernel for all operands; on a device these are at most `operands_per_kernel`.
+void run_reduction(const Execution& execution, ReduceOp op, std::span<const ArrayRef> operands,
                    const ArrayRef& destination, std::int64_t divisor,
                    Stores stores = Stores::cached);
 /// Takes loops that were made before. A host kernel may read them until finish_host().
@@ -55,10 +55,10 @@ void run_reduction(const Execution& execution, ReduceOp op, ElementKind kind, Me
 /// Returns how many operands reduce_on_host() transposes into scratch memory: those in another
 /// memory order than the destination (row-major to column-major), or 0 if the destination is
 /// smaller than `serial_bytes`.
-std::int64_t turned_terms(std::span<const ArrayRef> terms, const ArrayRef& destination);
+std::int64_t transposed_operands(std::span<const ArrayRef> operands, const ArrayRef& destination);
 
 /// Reduces any number of operands in host memory.
-void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const ArrayRef> terms,
+void reduce_on_host(const Execution& execution, ReduceOp op, std::span<const ArrayRef> operands,
                     const ArrayRef& destination, std::int64_t divisor, Stores stores);
 
 /// Runs the kernel of an element kind, for run_reduction().

@@ -18,12 +18,12 @@ void TimedPacking::begin(std::int64_t bytes, StoreChoice& choice) {
   *this = {};
   if (bytes < least_packed_bytes) return;
   const auto [streams, is_timed] = choice.next();
-  if (streams) stores_ = Stores::streaming;
+  if (streams) stores_ = Stores::non_temporal;
   if (is_timed) since_ = seconds();
 }
 
 void TimedPacking::end(StoreChoice& choice) {
-  if (since_ > 0) choice.add(stores_ == Stores::streaming, seconds() - since_);
+  if (since_ > 0) choice.add(stores_ == Stores::non_temporal, seconds() - since_);
 }
 
 TimedWrite::TimedWrite(const ArrayRef& part, Stores usual, StoreChoice& choice)
@@ -38,13 +38,14 @@ TimedWrite::TimedWrite(std::int64_t bytes, StoreChoice& choice, Stores if_few)
 
 void TimedWrite::choose() {
   if (bytes_ < least_bytes) return;
-  stores_ = choice_.next().streams ? Stores::streaming : Stores::cached;
+  stores_ = choice_.next().streams ? Stores::non_temporal : Stores::cached;
   since_ = seconds();
 }
 
 TimedWrite::~TimedWrite() {
   if (since_ > 0)
-    choice_.add(stores_ == Stores::streaming, (seconds() - since_) / static_cast<double>(bytes_));
+    choice_.add(stores_ == Stores::non_temporal,
+                (seconds() - since_) / static_cast<double>(bytes_));
 }
 
 }  // namespace tessera::detail

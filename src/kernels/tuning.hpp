@@ -60,7 +60,7 @@ inline constexpr std::int64_t least_block_edge = 4;
 /// are most of a short run. Not measured on its own; judgement. Shown by: perf_redistribute, row
 /// S0->S2/256x256x256 on 8 ranks (runs of 256 bytes) and 16 ranks (128 bytes); on 2 ranks runs have
 /// 1 KiB.
-inline constexpr std::int64_t least_streaming_run = 4 * cache_line;
+inline constexpr std::int64_t least_non_temporal_run = 4 * cache_line;
 
 /// Size of the buffer in which shorter runs are gathered before non-temporal stores, bytes.
 ///
@@ -161,7 +161,7 @@ inline constexpr std::int64_t least_thickness = 16;
 /// copy, so that fewer would gain nothing; with 2 operands it runs at 0.6 times that speed. Two
 /// elements per thread instead of one gained only 6 to 8 % there. Shown by: perf_device, rows
 /// reduce/2, reduce/4 and reduce/8.
-inline constexpr int device_terms = 8;
+inline constexpr int operands_per_kernel = 8;
 
 // Elementwise kernels.
 

@@ -48,7 +48,7 @@ std::string window_of(const NodeState& node) {
                      shape.section_bytes() >> 10, shape.slot_bytes >> 10);
 }
 
-const char* way_of_device_memory(Staging staging) {
+const char* path_of_device_memory(Staging staging) {
   switch (staging) {
     case Staging::nothing:
       return "device memory goes to MPI directly";
@@ -60,13 +60,13 @@ const char* way_of_device_memory(Staging staging) {
 }
 
 /// Returns the line about device memory between ranks of a node; "" if it goes through host memory.
-std::string way_on_node(const CommunicatorState& state) {
+std::string path_on_node(const CommunicatorState& state) {
   constexpr auto line = "  device memory on a node: {}\n";
   if (state.device_path == DevicePath::mpi) return fmt::format(line, "in messages");
   if (state.device_path == DevicePath::stage) return "";
   return fmt::format(
       line, fmt::format("through slots of {} KiB ({})", state.node->smallest_device_slot >> 10,
-                        way_to_share_device_memory()));
+                        device_sharing_name()));
 }
 
 const char* name_of(Agreement level) {
@@ -95,7 +95,7 @@ std::string description(const Communicator& communicator) {
       mpi_library(), thread_level(), node.map.nodes(), state.size,
       node.map.peers(state.rank).size(), window_of(node),
       state.control->is_oversubscribed ? "; more ranks than cores" : "",
-      way_of_device_memory(state.staging), state.staging_source, way_on_node(state),
+      path_of_device_memory(state.staging), state.staging_source, path_on_node(state),
       name_of(options.level), options.timeout, options.patience);
 }
 

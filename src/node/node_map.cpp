@@ -100,7 +100,7 @@ NodeMap parse_node_map(std::string_view text, std::span<const int> world_ranks, 
   return node_map_of(labels);
 }
 
-void learn_nodes(const Communicator& communicator) {
+void detect_nodes(const Communicator& communicator) {
   auto& state = communicator.state();
   auto& node = *state.node;
   const auto group = all_ranks(communicator);

@@ -46,7 +46,7 @@ struct SharedHardware {
 SharedHardware probe_shared_hardware(const Group& group);
 
 /// Sets the node map and whether the node is oversubscribed. Collective over the duplicate.
-void learn_nodes(const Communicator& communicator);
+void detect_nodes(const Communicator& communicator);
 
 }  // namespace detail
 }  // namespace tessera

@@ -13,7 +13,7 @@ namespace {
 
 void attach_nodes(const Communicator& communicator) {
   communicator.state().node = std::make_shared<NodeState>();
-  learn_nodes(communicator);
+  detect_nodes(communicator);
   make_window(communicator);
   log(LogLevel::info, "comm", [&] { return "new communicator:\n" + description(communicator); });
 }

@@ -126,7 +126,7 @@ std::string PieceGrid::rank_text(int mesh_rank) const {
   return fmt::format("{}{}", number_of(mesh_rank), is_wrong ? "!" : "");
 }
 
-std::string PieceGrid::term_text(std::vector<int> coordinate) const {
+std::string PieceGrid::contribution_text(std::vector<int> coordinate) const {
   const auto& layout = spec_.layout();
   std::string text;
   for (const int i : shown_indices(positions(layout, replicated_), most_holders)) {
@@ -158,7 +158,7 @@ std::string PieceGrid::holders(const Cell& cell) const {
   for (const int i : shown_indices(positions(layout, partial_), most_holders)) {
     if (!text.empty()) text += has_replicas() ? " +" : "+";
     if (i >= 0) move_to(coordinate, layout, partial_, i);
-    text += i >= 0 ? term_text(coordinate) : "…";
+    text += i >= 0 ? contribution_text(coordinate) : "…";
   }
   return with_hidden_marks(text, cell) + partials_text(spec_.placements());
 }

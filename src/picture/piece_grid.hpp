@@ -75,10 +75,10 @@ class PieceGrid {
   int first_rank(const Cell& cell) const;
   Extents shape(const Cell& cell) const;
 
-  /// Returns whether some ranks hold replicas of each other; has_terms(), whether pieces are
-  /// contributions.
+  /// Returns whether some ranks hold replicas of each other; has_contributions(), whether pieces
+  /// are contributions.
   bool has_replicas() const;
-  bool has_terms() const { return spec_.placements().has_partial(); }
+  bool has_contributions() const { return spec_.placements().has_partial(); }
 
   const std::vector<WrongPiece>& wrong() const { return wrong_; }
   /// Lists the ranks without elements: "ranks 6-7 hold nothing"; "" if each rank holds some.
@@ -90,7 +90,7 @@ class PieceGrid {
   std::vector<int> first_coordinate(const Cell& cell) const;
   int number_of(int mesh_rank) const;
   std::string rank_text(int mesh_rank) const;
-  std::string term_text(std::vector<int> coordinate) const;
+  std::string contribution_text(std::vector<int> coordinate) const;
   std::string with_hidden_marks(const std::string& text, const Cell& cell) const;
 
   DTensorSpec spec_;

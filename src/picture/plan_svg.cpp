@@ -34,8 +34,8 @@ std::string phase_title(const RedistributePlan& plan, const PhaseTraffic& traffi
   auto text =
       fmt::format("step {} ({}), phase {}", traffic.step + 1,
                   traffic.kind == StepKind::reduce ? "reduce" : "exchange", traffic.phase + 1);
-  if (traffic.terms > 1)
-    text += fmt::format(": {} terms are reduced by {}", traffic.terms,
+  if (traffic.contributions > 1)
+    text += fmt::format(": {} contributions are reduced by {}", traffic.contributions,
                         to_string(detail::PlanAccess::reduce_op(plan)));
   return text;
 }
@@ -149,7 +149,7 @@ class PlanPicture {
     const detail::PieceGrid target(plan_.target());
     y_ +=
         detail::draw_hatch_legend(svg_, margin, y_, source.has_replicas() || target.has_replicas(),
-                                  source.has_terms() || target.has_terms());
+                                  source.has_contributions() || target.has_contributions());
   }
 
   const RedistributePlan& plan_;

@@ -49,7 +49,7 @@ double draw_sharding(Svg& svg, const PieceGrid& grid, const Rect& area,
   return y - area.y;
 }
 
-double draw_hatch_legend(Svg& svg, double x, double y, bool has_replicas, bool has_terms) {
+double draw_hatch_legend(Svg& svg, double x, double y, bool has_replicas, bool has_contributions) {
   constexpr double side = 16;
   double height = 0;
   const auto entry = [&](Hatch hatch, const char* text) {
@@ -60,7 +60,9 @@ double draw_hatch_legend(Svg& svg, double x, double y, bool has_replicas, bool h
     height += side + 6;
   };
   if (has_replicas) entry(Hatch::replicas, "a=b: ranks a and b hold replicas");
-  if (has_terms) entry(Hatch::terms, "a+b: ranks a and b hold terms that are still to be reduced");
+  if (has_contributions)
+    entry(Hatch::contributions,
+          "a+b: ranks a and b hold contributions that are still to be reduced");
   return height;
 }
 

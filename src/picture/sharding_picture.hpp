@@ -30,6 +30,6 @@ double draw_sharding(Svg& svg, const PieceGrid& grid, const Rect& area,
                      const std::vector<std::int64_t>& slice);
 
 /// Draws what the hatches of these pictures mean, from (x, y) downwards; returns the height taken.
-double draw_hatch_legend(Svg& svg, double x, double y, bool has_replicas, bool has_terms);
+double draw_hatch_legend(Svg& svg, double x, double y, bool has_replicas, bool has_contributions);
 
 }  // namespace tessera::detail

@@ -29,7 +29,7 @@ std::string sharding_svg(const DTensorSpec& spec, const SvgOptions& options) {
   y += detail::draw_paragraph(svg, "numbers: mesh ranks; a colour for the first rank of each piece",
                               margin, y, inner, {12, detail::Anchor::start, "#555555"});
   y += 4;
-  y += detail::draw_hatch_legend(svg, margin, y, grid.has_replicas(), grid.has_terms());
+  y += detail::draw_hatch_legend(svg, margin, y, grid.has_replicas(), grid.has_contributions());
   return svg.document(width, y + margin, title);
 }
 

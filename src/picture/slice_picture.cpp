@@ -115,7 +115,7 @@ class SliceDrawing {
     svg_.rect(rect, colour_of(grid_.first_rank(cell)), has_room_for_lines ? "#ffffff" : "none",
               fmt::format("rank {}: {}", holders, shape));
     if (grid_.has_replicas()) svg_.hatch(rect, Hatch::replicas);
-    if (grid_.has_terms()) svg_.hatch(rect, Hatch::terms);
+    if (grid_.has_contributions()) svg_.hatch(rect, Hatch::contributions);
     draw_label(rect, holders, shape);
   }
 
@@ -150,7 +150,7 @@ class SliceDrawing {
 
   /// Draws a light ground for text on a hatch.
   void draw_plate(const Rect& block, double width) {
-    if (!grid_.has_replicas() && !grid_.has_terms()) return;
+    if (!grid_.has_replicas() && !grid_.has_contributions()) return;
     svg_.plate({block.x + (block.width - width) / 2 - 2, block.y - 1, width + 4, block.height + 2});
   }
 

@@ -32,7 +32,7 @@ constexpr std::array<Colour, 8> palette{{{86, 180, 233},
 constexpr const char* definitions = R"svg(<defs>
 <pattern id="tessera-replicas" width="11" height="11" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
 <rect width="1.5" height="11" fill="#000000" fill-opacity="0.3"/></pattern>
-<pattern id="tessera-terms" width="11" height="11" patternUnits="userSpaceOnUse">
+<pattern id="tessera-contributions" width="11" height="11" patternUnits="userSpaceOnUse">
 <circle cx="5.5" cy="5.5" r="1.7" fill="#000000" fill-opacity="0.45"/></pattern>
 </defs>
 )svg";
@@ -116,7 +116,7 @@ void Svg::rect(const Rect& rect, std::string_view fill, std::string_view stroke,
 
 void Svg::hatch(const Rect& rect, Hatch hatch) {
   body_ += fmt::format(R"svg(<rect {} fill="url(#tessera-{})" pointer-events="none"/>)svg",
-                       place(rect), hatch == Hatch::replicas ? "replicas" : "terms");
+                       place(rect), hatch == Hatch::replicas ? "replicas" : "contributions");
   body_ += "\n";
 }
 

@@ -37,7 +37,7 @@ struct TextStyle {
 /// Estimates the width of a text, in the unit of `size`.
 double text_width(std::string_view text, double size);
 
-enum class Hatch { replicas, terms };
+enum class Hatch { replicas, contributions };
 
 /// Collects the elements of an SVG document. Texts are escaped.
 class Svg {

@@ -34,8 +34,8 @@ std::string legend(const PieceGrid& grid) {
   if (!grid.has_elements()) return "";
   std::string text;
   if (grid.has_replicas()) text += "a=b: replicas";
-  if (grid.has_terms())
-    text += std::string(text.empty() ? "" : "; ") + "a+b: terms that are still to be reduced";
+  if (grid.has_contributions())
+    text += std::string(text.empty() ? "" : "; ") + "a+b: contributions, not yet reduced";
   return line(text);
 }
 

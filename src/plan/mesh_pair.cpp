@@ -38,22 +38,22 @@ void choose_copy(const MeshLayout& layout, const std::vector<int>& dims, int num
 /// Sets the coordinates of `dims` so that they name the copy that a target rank fetches: its own
 /// copy if it has one, else the copy with this number. `own` is the rank's coordinate on the
 /// source; empty off that mesh.
-void choose_copy_for(const Hop& hop, const std::vector<int>& dims, int number,
+void choose_copy_for(const Transfer& transfer, const std::vector<int>& dims, int number,
                      std::span<const int> own, std::vector<int>& coordinate) {
   bool is_own = !own.empty();
   for (std::size_t d = 0; is_own && d < coordinate.size(); ++d)
-    if (hop.from.placements()[d].is_shard()) is_own = coordinate[d] == own[d];
+    if (transfer.from.placements()[d].is_shard()) is_own = coordinate[d] == own[d];
   if (is_own)
     coordinate.assign(own.begin(), own.end());
   else
-    choose_copy(hop.from.layout(), dims, number, coordinate);
+    choose_copy(transfer.from.layout(), dims, number, coordinate);
 }
 
 /// Returns the coordinate that the rank at `position` has on the source of the transfer; empty off
 /// it.
-std::vector<int> source_coordinate(const Hop& hop, const MeshPair& pair, int position) {
-  const int rank = pair.mesh_rank(hop.from.layout(), position);
-  return rank < 0 ? std::vector<int>() : hop.from.layout().coordinate(rank);
+std::vector<int> source_coordinate(const Transfer& transfer, const MeshPair& pair, int position) {
+  const int rank = pair.mesh_rank(transfer.from.layout(), position);
+  return rank < 0 ? std::vector<int>() : transfer.from.layout().coordinate(rank);
 }
 
 std::vector<Block> by_position(std::vector<Block> blocks, const MeshPair& pair,
@@ -105,49 +105,51 @@ Box MeshPair::piece(const DTensorSpec& spec, int position) const {
   return {spec.shape(), Extents::filled(spec.shape().size(), 0)};
 }
 
-std::vector<Block> blocks_to_receive(const Hop& hop, const MeshPair& pair, int position) {
-  const auto& target = hop.to.layout();
+std::vector<Block> blocks_to_receive(const Transfer& transfer, const MeshPair& pair, int position) {
+  const auto& target = transfer.to.layout();
   const int rank = pair.mesh_rank(target, position);
   if (rank < 0) return {};
   const auto coordinate = target.coordinate(rank);
-  if (hop.is_on_one_mesh()) return by_position(blocks_to_receive(hop, coordinate), pair, target);
+  if (transfer.is_on_one_mesh())
+    return by_position(blocks_to_receive(transfer, coordinate), pair, target);
   std::vector<Block> blocks;
-  const auto need = hop.to.piece(coordinate);
-  if (need.is_empty() || !hop.fetches(coordinate)) return blocks;
-  const auto& source = hop.from.layout();
-  const auto own = source_coordinate(hop, pair, position);
-  const auto copies = copy_dims(hop.from);
+  const auto need = transfer.to.piece(coordinate);
+  if (need.is_empty() || !transfer.fetches(coordinate)) return blocks;
+  const auto& source = transfer.from.layout();
+  const auto own = source_coordinate(transfer, pair, position);
+  const auto copies = copy_dims(transfer.from);
   const std::vector<int> any(source.shape().size(), -1);
   std::vector<int> peer(source.shape().size(), 0);
-  const int number = number_of(hop.to, coordinate);
-  for_each_cell(hop.from, need, any, peer, [&](const Box& box) {
-    choose_copy_for(hop, copies, number, own, peer);
+  const int number = number_of(transfer.to, coordinate);
+  for_each_cell(transfer.from, need, any, peer, [&](const Box& box) {
+    choose_copy_for(transfer, copies, number, own, peer);
     blocks.push_back({pair.position(source, source.mesh_rank(peer)), box});
   });
   return blocks;
 }
 
-std::vector<Block> blocks_to_send(const Hop& hop, const MeshPair& pair, int position) {
-  const auto& source = hop.from.layout();
+std::vector<Block> blocks_to_send(const Transfer& transfer, const MeshPair& pair, int position) {
+  const auto& source = transfer.from.layout();
   const int rank = pair.mesh_rank(source, position);
   if (rank < 0) return {};
   const auto coordinate = source.coordinate(rank);
-  if (hop.is_on_one_mesh()) return by_position(blocks_to_send(hop, coordinate), pair, source);
+  if (transfer.is_on_one_mesh())
+    return by_position(blocks_to_send(transfer, coordinate), pair, source);
   std::vector<Block> blocks;
-  const auto have = hop.from.piece(coordinate);
+  const auto have = transfer.from.piece(coordinate);
   if (have.is_empty()) return blocks;
-  const auto& target = hop.to.layout();
-  const auto copies = copy_dims(hop.from);
+  const auto& target = transfer.to.layout();
+  const auto copies = copy_dims(transfer.from);
   const std::vector<int> any(target.shape().size(), -1);
   std::vector<int> peer(target.shape().size(), 0);
   auto holder = coordinate;
-  for_each_cell(hop.to, have, any, peer, [&](const Box& box) {
-    for_each_coordinate(target, copy_dims(hop.to), peer, [&](int) {
-      if (!hop.fetches(peer)) return;
+  for_each_cell(transfer.to, have, any, peer, [&](const Box& box) {
+    for_each_coordinate(target, copy_dims(transfer.to), peer, [&](int) {
+      if (!transfer.fetches(peer)) return;
       const int other = pair.position(target, target.mesh_rank(peer));
       if (other == position) return;
-      choose_copy_for(hop, copies, number_of(hop.to, peer), source_coordinate(hop, pair, other),
-                      holder);
+      choose_copy_for(transfer, copies, number_of(transfer.to, peer),
+                      source_coordinate(transfer, pair, other), holder);
       if (holder == coordinate) blocks.push_back({other, box});
       holder = coordinate;
     });
@@ -155,10 +157,10 @@ std::vector<Block> blocks_to_send(const Hop& hop, const MeshPair& pair, int posi
   return blocks;
 }
 
-bool communicates(const Hop& hop, const MeshPair& pair) {
-  if (hop.is_on_one_mesh()) return communicates(hop);
+bool communicates(const Transfer& transfer, const MeshPair& pair) {
+  if (transfer.is_on_one_mesh()) return communicates(transfer);
   for (int position = 0; position < pair.size(); ++position)
-    for (const auto& block : blocks_to_receive(hop, pair, position))
+    for (const auto& block : blocks_to_receive(transfer, pair, position))
       if (block.peer != position) return true;
   return false;
 }

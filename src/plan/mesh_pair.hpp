@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include <tessera/plan/detail/hop.hpp>
+#include <tessera/plan/detail/transfer.hpp>
 #include <tessera/sharding/spec.hpp>
 
 namespace tessera::detail {
@@ -48,10 +48,10 @@ class MeshPair {
 /// From one mesh to the other, `from` has no Partial. A rank fetches its own copy of an element if
 /// it has one, else a copy that its coordinate on the target selects: so target ranks spread their
 /// requests over the replicas.
-std::vector<Block> blocks_to_receive(const Hop& hop, const MeshPair& pair, int position);
-std::vector<Block> blocks_to_send(const Hop& hop, const MeshPair& pair, int position);
+std::vector<Block> blocks_to_receive(const Transfer& transfer, const MeshPair& pair, int position);
+std::vector<Block> blocks_to_send(const Transfer& transfer, const MeshPair& pair, int position);
 
 /// Returns whether some rank fetches something from another one.
-bool communicates(const Hop& hop, const MeshPair& pair);
+bool communicates(const Transfer& transfer, const MeshPair& pair);
 
 }  // namespace tessera::detail

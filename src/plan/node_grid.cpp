@@ -62,7 +62,7 @@ int NodeGrid::ranks_per_node() const {
   return static_cast<int>(product(ranks_per_node_));
 }
 
-bool NodeGrid::are_near(int mesh_rank, int other) const {
+bool NodeGrid::are_on_one_node(int mesh_rank, int other) const {
   for (auto d = layout_.shape().size(); d-- > 0;) {
     const int size = layout_.shape()[d];
     const auto within = static_cast<int>(ranks_per_node_[d]);
@@ -73,7 +73,7 @@ bool NodeGrid::are_near(int mesh_rank, int other) const {
   return true;
 }
 
-std::vector<int> NodeGrid::near_ranks(int mesh_rank) const {
+std::vector<int> NodeGrid::ranks_on_node(int mesh_rank) const {
   auto coordinate = finer_.coordinate(mesh_rank);
   std::vector<int> result;
   for_each_coordinate(finer_, dims_within_, coordinate,
@@ -105,11 +105,11 @@ DTensorSpec NodeGrid::finer(const DTensorSpec& spec) const {
                    std::move(boundaries));
 }
 
-Hop NodeGrid::finer(const Hop& hop) const {
-  return {.from = finer(hop.from), .to = finer(hop.to)};
+Transfer NodeGrid::finer(const Transfer& transfer) const {
+  return {.from = finer(transfer.from), .to = finer(transfer.to)};
 }
 
-std::vector<Hop> by_way_of_nodes(const Hop& finer, const NodeGrid& nodes) {
+std::vector<Transfer> by_way_of_nodes(const Transfer& finer, const NodeGrid& nodes) {
   const auto sorted = mixed(finer.from, finer.to, nodes);
   const auto arrived = mixed(finer.to, finer.from, nodes);
   return {{.from = finer.from, .to = sorted},
@@ -117,7 +117,8 @@ std::vector<Hop> by_way_of_nodes(const Hop& finer, const NodeGrid& nodes) {
           {.from = arrived, .to = finer.to}};
 }
 
-std::vector<Hop> shared_on_nodes(const Hop& finer, const NodeGrid& nodes, int tensor_dim) {
+std::vector<Transfer> shared_on_nodes(const Transfer& finer, const NodeGrid& nodes,
+                                      int tensor_dim) {
   std::vector<int> sharing;
   for (const int d : nodes.dims_within())
     if (finer.to.placements()[at(d)].is_replicate()) sharing.push_back(d);

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include <tessera/plan/detail/hop.hpp>
+#include <tessera/plan/detail/transfer.hpp>
 #include <tessera/sharding/spec.hpp>
 
 namespace tessera::detail {
@@ -19,9 +19,9 @@ class NodeGrid {
   NodeGrid(const MeshLayout& layout, const Extents& ranks_per_node);
 
   int ranks_per_node() const;
-  bool are_near(int mesh_rank, int other) const;
+  bool are_on_one_node(int mesh_rank, int other) const;
   /// Returns the mesh ranks on the node of this one, itself included, ascending.
-  std::vector<int> near_ranks(int mesh_rank) const;
+  std::vector<int> ranks_on_node(int mesh_rank) const;
   /// Returns whether some ranks along these mesh dims are on different nodes.
   bool is_between_nodes(const std::vector<int>& mesh_dims) const;
 
@@ -29,7 +29,7 @@ class NodeGrid {
   DTensorSpec finer(const DTensorSpec& spec) const;
   /// Returns the transfer between the same distributions on the finer mesh. Expects one that
   /// reduces nothing.
-  Hop finer(const Hop& hop) const;
+  Transfer finer(const Transfer& transfer) const;
   /// Returns the mesh dims of the finer mesh along which several ranks are on one node.
   const std::vector<int>& dims_within() const { return dims_within_; }
 
@@ -45,11 +45,11 @@ class NodeGrid {
 /// It has few large messages instead of many small ones: the ranks of a node sort what they send by
 /// target node, each rank exchanges with few other nodes, and ranks pass on what has arrived to the
 /// ranks of their node.
-std::vector<Hop> by_way_of_nodes(const Hop& finer, const NodeGrid& nodes);
+std::vector<Transfer> by_way_of_nodes(const Transfer& finer, const NodeGrid& nodes);
 
 /// Returns a path on which data that several ranks of a node need is sent to the node once: each of
 /// them fetches a share along `tensor_dim`, then they exchange the shares. Returns the transfer
 /// alone if they need nothing in common.
-std::vector<Hop> shared_on_nodes(const Hop& finer, const NodeGrid& nodes, int tensor_dim);
+std::vector<Transfer> shared_on_nodes(const Transfer& finer, const NodeGrid& nodes, int tensor_dim);
 
 }  // namespace tessera::detail

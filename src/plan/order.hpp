@@ -11,16 +11,16 @@ constexpr int distance(int from, int to, int ranks) {
   return (to - from + ranks) % ranks;
 }
 
-/// Returns the number of groups into which `terms` operands are divided, with `at_once` in each.
-constexpr int groups_of(int terms, int at_once) {
-  return (terms + at_once - 1) / at_once;
+/// Returns the number of groups into which the operands are divided, with `at_once` in each.
+constexpr int groups_of(int operands, int at_once) {
+  return (operands + at_once - 1) / at_once;
 }
 
 /// Returns the round in which a rank receives the operands of `group`; given a round, returns the
 /// group. If there are many operands, a rank first receives those of the group that its own operand
 /// is in, then those of the group before it, and so on round all groups, so that all groups send at
 /// the same time.
-constexpr int turn_of(int group, int own_group, int groups) {
+constexpr int round_of(int group, int own_group, int groups) {
   return distance(group, own_group, groups);
 }
 

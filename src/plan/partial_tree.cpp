@@ -38,17 +38,17 @@ std::optional<PartialTree::Merge> PartialTree::merge() {
     nodes_.clear();
     return {};
   }
-  const auto whole = parent(node);
-  const bool is_left = node.first == whole.first;
+  const auto joined = parent(node);
+  const bool is_left = node.first == joined.first;
   const auto sibling = std::ranges::find_if(nodes_, [&](const Node& other) {
-    return is_left ? other.first == node.last && other.last == whole.last
-                   : other.first == whole.first && other.last == node.first;
+    return is_left ? other.first == node.last && other.last == joined.last
+                   : other.first == joined.first && other.last == node.first;
   });
   if (sibling == nodes_.end()) return {};
   const Merge result{is_left ? node.slot : sibling->slot, is_left ? sibling->slot : node.slot,
-                     whole.last - whole.first == leaves_};
+                     joined.last - joined.first == leaves_};
   nodes_.erase(sibling);
-  nodes_.back() = {whole.first, whole.last, result.left};
+  nodes_.back() = {joined.first, joined.last, result.left};
   return result;
 }
 

@@ -52,8 +52,8 @@ class PartialTree {
 
 /// Returns whether operands are received in groups of `at_once`: if that takes less memory than
 /// buffers for two chunks of all operands that a rank would await.
-inline bool come_in_groups(std::int64_t awaited, int terms, int at_once) {
-  return 2 * at_once + PartialTree::slots(groups_of(terms, at_once)) < 2 * awaited;
+inline bool come_in_groups(std::int64_t awaited, int operands, int at_once) {
+  return 2 * at_once + PartialTree::slots(groups_of(operands, at_once)) < 2 * awaited;
 }
 
 }  // namespace tessera::detail

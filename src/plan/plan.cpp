@@ -11,11 +11,11 @@
 
 #include "placement/can_reduce.hpp"
 #include "plan/cells.hpp"
-#include "plan/hop_load.hpp"
 #include "plan/order.hpp"
 #include "plan/partial_tree.hpp"
 #include "plan/planner.hpp"
 #include "plan/specs.hpp"
+#include "plan/transfer_cost.hpp"
 #include "plan/tuning.hpp"
 
 namespace tessera {
@@ -28,17 +28,18 @@ using PlanData = detail::PlanAccess::Data;
 
 /// Returns the largest power of two such that two chunks of operands for all boxes fit into
 /// `most_at_once` messages.
-int terms_at_once(int most_at_once, int boxes) {
+int operands_at_once(int most_at_once, int boxes) {
   return static_cast<int>(
       std::bit_floor(static_cast<unsigned>(std::max(1, most_at_once / 2 / boxes))));
 }
 
 /// Returns the number of buffers for the operands of one box: two chunks of what arrives, one chunk
 /// that is moved to the memory space of the result, and partial results.
-std::int64_t term_buffers(const detail::Hop& hop, int at_once) {
-  const std::int64_t awaited = hop.terms() - (detail::keeps_own(hop) ? 1 : 0);
-  if (!detail::come_in_groups(awaited, hop.terms(), at_once)) return 3 * awaited;
-  const int slots = detail::PartialTree::slots(detail::groups_of(hop.terms(), at_once));
+std::int64_t operand_buffers(const detail::Transfer& transfer, int at_once) {
+  const std::int64_t awaited = transfer.contributions() - (detail::keeps_own(transfer) ? 1 : 0);
+  if (!detail::come_in_groups(awaited, transfer.contributions(), at_once)) return 3 * awaited;
+  const int slots =
+      detail::PartialTree::slots(detail::groups_of(transfer.contributions(), at_once));
   // The slots count twice: ranks that await fewer operands may take them as one group.
   return 3 * std::int64_t{at_once} + 2 * std::int64_t{slots};
 }
@@ -51,18 +52,19 @@ detail::MessageSizes message_sizes(const PlanData& data) {
   const std::int64_t element = data.type.size;
   int peers = 1;
   for (const auto& step : data.steps)
-    for (const auto& hop : step.hops) peers = std::max(peers, detail::most_peers(hop));
+    for (const auto& transfer : step.transfers)
+      peers = std::max(peers, detail::most_peers(transfer));
   const auto possible_at_once =
       static_cast<int>(std::clamp<std::int64_t>(limit / (2 * element), 1, detail::most_at_once));
   detail::MessageSizes sizes;
   sizes.at_once = std::min(possible_at_once, std::max(peers, detail::fewest_at_once));
   sizes.limit = limit;
   // Only the first transfer reduces.
-  const auto& first = data.steps.front().hops.front();
-  const int boxes = first.term_dims.empty() ? 0 : detail::most_boxes(first);
-  sizes.terms_at_once = terms_at_once(possible_at_once, std::max(1, boxes));
-  const auto terms = boxes > 0 ? boxes * term_buffers(first, sizes.terms_at_once) : 0;
-  sizes.buffers = sizes.at_once + std::max<std::int64_t>(sizes.at_once, terms);
+  const auto& first = data.steps.front().transfers.front();
+  const int boxes = first.reduced_dims.empty() ? 0 : detail::most_boxes(first);
+  sizes.operands_at_once = operands_at_once(possible_at_once, std::max(1, boxes));
+  const auto operands = boxes > 0 ? boxes * operand_buffers(first, sizes.operands_at_once) : 0;
+  sizes.buffers = sizes.at_once + std::max<std::int64_t>(sizes.at_once, operands);
   sizes.bytes =
       std::max(element, std::min(detail::most_message_bytes, limit / (sizes.buffers + 1)));
   return sizes;
@@ -106,8 +108,9 @@ std::shared_ptr<PlanData> started(const DTensorSpec& source, const DTensorSpec& 
 /// Completes the plan once its steps are known.
 void finish(PlanData& data) {
   for (auto& step : data.steps)
-    step.communicates = std::ranges::any_of(step.hops, [&](const detail::Hop& hop) {
-      return data.pair ? detail::communicates(hop, *data.pair) : detail::communicates(hop);
+    step.communicates = std::ranges::any_of(step.transfers, [&](const detail::Transfer& transfer) {
+      return data.pair ? detail::communicates(transfer, *data.pair)
+                       : detail::communicates(transfer);
     });
   data.messages = message_sizes(data);
 }
@@ -119,13 +122,13 @@ class RankView {
   Box piece(const DTensorSpec& spec) const {
     return data_.pair ? data_.pair->piece(spec, rank_) : spec.piece(coordinate_on(spec));
   }
-  std::vector<Block> to_send(const detail::Hop& hop) const {
-    return data_.pair ? blocks_to_send(hop, *data_.pair, rank_)
-                      : blocks_to_send(hop, coordinate_on(hop.from));
+  std::vector<Block> to_send(const detail::Transfer& transfer) const {
+    return data_.pair ? blocks_to_send(transfer, *data_.pair, rank_)
+                      : blocks_to_send(transfer, coordinate_on(transfer.from));
   }
-  std::vector<Block> to_receive(const detail::Hop& hop) const {
-    return data_.pair ? blocks_to_receive(hop, *data_.pair, rank_)
-                      : blocks_to_receive(hop, coordinate_on(hop.from));
+  std::vector<Block> to_receive(const detail::Transfer& transfer) const {
+    return data_.pair ? blocks_to_receive(transfer, *data_.pair, rank_)
+                      : blocks_to_receive(transfer, coordinate_on(transfer.from));
   }
 
  private:
@@ -155,7 +158,7 @@ std::uint64_t detail::hash_of(const detail::PlanSettings& options) {
   const auto& model = options.cost_model;
   for (const double seconds :
        {model.seconds_per_message, model.seconds_per_byte, model.seconds_per_reduced_byte,
-        model.seconds_per_far_message, model.seconds_per_node_byte})
+        model.seconds_per_inter_node_message, model.seconds_per_node_byte})
     hash = hash_combine(hash, std::bit_cast<std::uint64_t>(seconds));
   return hash_range(hash, options.ranks_per_node);
 }
@@ -169,10 +172,10 @@ std::shared_ptr<PlanData> data_on_one_mesh(const DTensorSpec& source, const DTen
   require_reducible_along(target.placements(), dims.made, type);
   auto data = started(source, target, type, options);
   data->partial_target = partial_target_of(source, target, dims);
-  const auto goal = detail::reached(source, target, dims);
+  const auto distribution = detail::target_distribution(source, target, dims);
   if (!options.ranks_per_node.empty())
     data->nodes = std::make_shared<detail::NodeGrid>(source.layout(), options.ranks_per_node);
-  data->steps = detail::planned_steps(source, goal, dims, type, options, data->nodes.get());
+  data->steps = detail::planned_steps(source, distribution, dims, type, options, data->nodes.get());
   finish(*data);
   return data;
 }
@@ -183,11 +186,11 @@ std::shared_ptr<PlanData> data_across(const DTensorSpec& source, const DTensorSp
     for (const auto& placement : spec->placements())
       if (placement.is_partial()) require_reducible(placement.op(), type);
   auto data = started(source, target, type, options);
-  auto way = detail::way_across(source, target, options);
+  auto path = detail::path_across(source, target, options);
   data->pair = std::make_shared<detail::MeshPair>(source.layout(), target.layout());
-  if (!way.made.empty())
-    data->partial_target = PartialTarget{target.placements()[at(way.made.front())].op()};
-  data->steps = std::move(way.steps);
+  if (!path.made.empty())
+    data->partial_target = PartialTarget{target.placements()[at(path.made.front())].op()};
+  data->steps = std::move(path.steps);
   finish(*data);
   return data;
 }
@@ -263,9 +266,10 @@ std::vector<Step> RedistributePlan::steps(int mesh_rank) const {
   std::vector<Step> result;
   for (const auto& planned : data_->steps) {
     Step step{planned.kind, planned.communicates, {}};
-    for (const auto& hop : planned.hops)
-      step.phases.push_back({rank.piece(hop.from), rank.piece(hop.to), rank.to_send(hop),
-                             rank.to_receive(hop), hop.terms()});
+    for (const auto& transfer : planned.transfers)
+      step.phases.push_back({rank.piece(transfer.from), rank.piece(transfer.to),
+                             rank.to_send(transfer), rank.to_receive(transfer),
+                             transfer.contributions()});
     result.push_back(std::move(step));
   }
   result.back().phases.back().destination = rank.piece(data_->target);
@@ -273,25 +277,28 @@ std::vector<Step> RedistributePlan::steps(int mesh_rank) const {
 }
 
 PlanCost RedistributePlan::cost() const {
-  PlanCost cost;
-  std::vector<detail::HopLoad> loads;
+  PlanCost result;
+  std::vector<detail::TransferCost> costs;
   for (const auto& step : data_->steps)
-    for (const auto& hop : step.hops)
-      if (step.communicates) loads.push_back(detail::load_of(hop, data_->type, data_->nodes.get()));
-  for (const auto& load : loads) {
-    cost.far_bytes_received += static_cast<std::int64_t>(load.far_bytes);
-    cost.bytes_received += static_cast<std::int64_t>(load.near_bytes + load.far_bytes);
-    cost.bytes_reduced += static_cast<std::int64_t>(load.reduced_bytes);
-    cost.far_messages_received += static_cast<std::int64_t>(load.far_messages);
-    cost.messages_received += static_cast<std::int64_t>(load.near_messages + load.far_messages);
+    for (const auto& transfer : step.transfers)
+      if (step.communicates)
+        costs.push_back(detail::cost_of(transfer, data_->type, data_->nodes.get()));
+  for (const auto& cost : costs) {
+    result.inter_node_bytes_received += static_cast<std::int64_t>(cost.inter_node_bytes);
+    result.bytes_received +=
+        static_cast<std::int64_t>(cost.intra_node_bytes + cost.inter_node_bytes);
+    result.bytes_reduced += static_cast<std::int64_t>(cost.reduced_bytes);
+    result.inter_node_messages_received += static_cast<std::int64_t>(cost.inter_node_messages);
+    result.messages_received +=
+        static_cast<std::int64_t>(cost.intra_node_messages + cost.inter_node_messages);
   }
-  cost.seconds = detail::seconds_of(loads, data_->settings.cost_model);
+  result.seconds = detail::seconds_of(costs, data_->settings.cost_model);
   const auto buffers = static_cast<double>(data_->messages.buffers * data_->messages.bytes);
-  for (const auto& load : loads) {
-    const auto bytes = std::min(buffers, load.bytes_under_way());
-    cost.extra_memory = std::max(cost.extra_memory, static_cast<std::int64_t>(bytes));
+  for (const auto& cost : costs) {
+    const auto bytes = std::min(buffers, cost.bytes_under_way());
+    result.extra_memory = std::max(result.extra_memory, static_cast<std::int64_t>(bytes));
   }
-  return cost;
+  return result;
 }
 
 namespace {
@@ -311,8 +318,8 @@ Received most_received(const RedistributePlan& plan, const PlanData& data) {
     const RankView view(data, rank);
     std::int64_t elements = 0;
     for (const auto& step : data.steps)
-      for (const auto& hop : step.hops)
-        for (const auto& block : view.to_receive(hop))
+      for (const auto& transfer : step.transfers)
+        for (const auto& block : view.to_receive(transfer))
           if (block.peer != rank) elements += block.box.size();
     most.bytes = std::max(most.bytes, elements * size);
     const auto need = view.piece(plan.target());
@@ -324,8 +331,8 @@ Received most_received(const RedistributePlan& plan, const PlanData& data) {
 }
 
 /// Returns the grid of the transfer as text, if it is not that of the plan.
-std::string grid_of(const detail::Hop& hop, const PlanData& data) {
-  const auto& layout = hop.from.layout();
+std::string grid_of(const detail::Transfer& transfer, const PlanData& data) {
+  const auto& layout = transfer.from.layout();
   const bool is_finer = data.nodes && layout.ndim() != data.source.layout().ndim();
   return is_finer ? fmt::format("between and within nodes {}: ", to_string(layout)) : "";
 }
@@ -337,14 +344,16 @@ std::string RedistributePlan::explain() const {
   for (const auto& step : data_->steps) {
     text += fmt::format("  {}{}\n", step.kind == StepKind::reduce ? "reduce" : "exchange",
                         step.communicates ? "" : " (local)");
-    for (const auto& hop : step.hops)
-      text += fmt::format(
-          "    {}{} -> {}{}, at most {} bytes and {} peers per rank\n", grid_of(hop, *data_),
-          to_string(hop.from.placements()), to_string(hop.to.placements()),
-          hop.term_dims.empty() ? ""
-                                : fmt::format(", {} terms of {}", hop.terms(), to_string(hop.op)),
-          detail::largest_piece_bytes(hop.to, data_->type),
-          detail::most_peers(hop) - (hop.is_on_one_mesh() ? 1 : 0));
+    for (const auto& transfer : step.transfers)
+      text += fmt::format("    {}{} -> {}{}, at most {} bytes and {} peers per rank\n",
+                          grid_of(transfer, *data_), to_string(transfer.from.placements()),
+                          to_string(transfer.to.placements()),
+                          transfer.reduced_dims.empty()
+                              ? ""
+                              : fmt::format(", {} contributions reduced by {}",
+                                            transfer.contributions(), to_string(transfer.op)),
+                          detail::largest_piece_bytes(transfer.to, data_->type),
+                          detail::most_peers(transfer) - (transfer.is_on_one_mesh() ? 1 : 0));
   }
   if (data_->partial_target)
     text += fmt::format("  fill with the identity of {}\n", to_string(data_->partial_target->op));
@@ -356,7 +365,7 @@ std::string RedistributePlan::explain() const {
   const auto all = cost();
   if (data_->nodes)
     text += fmt::format("  from other nodes about {} bytes in {} messages per rank\n",
-                        all.far_bytes_received, all.far_messages_received);
+                        all.inter_node_bytes_received, all.inter_node_messages_received);
   text +=
       fmt::format("  about {:.3g} s; at most {} bytes of messages under way, each of at most {}\n",
                   all.seconds, all.extra_memory, data_->messages.bytes);
@@ -369,10 +378,10 @@ const PlanSettings& PlanAccess::settings(const RedistributePlan& plan) {
   return plan.data_->settings;
 }
 ReduceOp PlanAccess::reduce_op(const RedistributePlan& plan) {
-  return plan.data_->steps.front().hops.front().op;
+  return plan.data_->steps.front().transfers.front().op;
 }
 std::int64_t PlanAccess::divisor(const RedistributePlan& plan) {
-  return plan.data_->steps.front().hops.front().divisor;
+  return plan.data_->steps.front().transfers.front().divisor;
 }
 std::int64_t PlanAccess::message_bytes(const RedistributePlan& plan) {
   return plan.data_->messages.bytes;
@@ -380,8 +389,8 @@ std::int64_t PlanAccess::message_bytes(const RedistributePlan& plan) {
 int PlanAccess::messages_at_once(const RedistributePlan& plan) {
   return plan.data_->messages.at_once;
 }
-int PlanAccess::terms_at_once(const RedistributePlan& plan) {
-  return plan.data_->messages.terms_at_once;
+int PlanAccess::operands_at_once(const RedistributePlan& plan) {
+  return plan.data_->messages.operands_at_once;
 }
 std::int64_t PlanAccess::message_buffers(const RedistributePlan& plan) {
   return plan.data_->messages.buffers;

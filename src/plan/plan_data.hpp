@@ -17,13 +17,13 @@ namespace detail {
 struct PlannedStep {
   StepKind kind;
   bool communicates;
-  std::vector<Hop> hops;
+  std::vector<Transfer> transfers;
 };
 
 struct MessageSizes {
   std::int64_t bytes;    ///< largest length of a message
   int at_once;           ///< messages sent concurrently, and as many received
-  int terms_at_once;     ///< operands of a chunk received together: a power of two
+  int operands_at_once;  ///< operands of a chunk received together: a power of two
   std::int64_t buffers;  ///< messages that may be under way
   std::int64_t limit;    ///< memory of these messages, bytes
 };

@@ -6,9 +6,9 @@
 #include <span>
 
 #include "plan/cells.hpp"
-#include "plan/hop_load.hpp"
 #include "plan/planner.hpp"
 #include "plan/specs.hpp"
+#include "plan/transfer_cost.hpp"
 #include "plan/tuning.hpp"
 
 namespace tessera::detail {
@@ -20,8 +20,8 @@ bool keeps_on_first(ReduceOp op) {
   return op != ReduceOp::min && op != ReduceOp::max && op != ReduceOp::avg;
 }
 
-/// Describes a way to reduce: directly into the target's local pieces, or into shares along one
-/// tensor dim that are gathered afterwards.
+/// Describes a path of a reduction: directly into the target's local pieces, or into shares along
+/// one tensor dim that are gathered afterwards.
 struct Reduction {
   std::optional<DTensorSpec> shares;
   double seconds;
@@ -31,16 +31,16 @@ struct Reduction {
 CostModel model_along(const std::vector<int>& mesh_dims, CostModel model, const NodeGrid* nodes) {
   if (nodes == nullptr || !nodes->is_between_nodes(mesh_dims)) return model;
   model.seconds_per_byte += nodes->ranks_per_node() * model.seconds_per_node_byte;
-  model.seconds_per_message = model.seconds_per_far_message;
+  model.seconds_per_message = model.seconds_per_inter_node_message;
   return model;
 }
 
 /// Returns whether nothing but the reduced mesh dims changes: then scatter and gather together are
 /// one all-reduce or reduce-scatter.
-bool is_one_reduction(const DTensorSpec& source, const DTensorSpec& goal,
+bool is_one_reduction(const DTensorSpec& source, const DTensorSpec& target,
                       const std::vector<int>& reduced) {
   for (int d = 0; d < source.layout().ndim(); ++d)
-    if (!contains(reduced, d) && source.placements()[at(d)] != goal.placements()[at(d)])
+    if (!contains(reduced, d) && source.placements()[at(d)] != target.placements()[at(d)])
       return false;
   return true;
 }
@@ -58,26 +58,26 @@ std::int64_t size_of(const DTensorSpec& spec) {
   return product(spec.largest_local_shape());
 }
 
-Reduction cheapest_reduction(const DTensorSpec& source, const DTensorSpec& goal,
-                             const std::vector<int>& reduced, int terms, ElementType type,
+Reduction cheapest_reduction(const DTensorSpec& source, const DTensorSpec& target,
+                             const std::vector<int>& reduced, int contributions, ElementType type,
                              const PlanSettings& options, const NodeGrid* nodes) {
-  const double goal_bytes = largest_piece_bytes(goal, type);
+  const double target_bytes = largest_piece_bytes(target, type);
   const auto model = model_along(reduced, options.cost_model, nodes);
   const auto seconds_for = [&](double piece_bytes, double gathered_bytes, int messages) {
-    return (piece_bytes * (terms - 1) + gathered_bytes) * model.seconds_per_byte +
-           piece_bytes * terms * model.seconds_per_reduced_byte +
+    return (piece_bytes * (contributions - 1) + gathered_bytes) * model.seconds_per_byte +
+           piece_bytes * contributions * model.seconds_per_reduced_byte +
            messages * model.seconds_per_message;
   };
-  Reduction best{{}, seconds_for(goal_bytes, 0.0, terms - 1)};
-  const auto whole = replicated_along(source, reduced);
-  const bool is_in_place = is_one_reduction(source, goal, reduced);
-  const double limit = memory_limit(source, goal, type, options);
+  Reduction best{{}, seconds_for(target_bytes, 0.0, contributions - 1)};
+  const auto replicated = replicated_along(source, reduced);
+  const bool is_in_place = is_one_reduction(source, target, reduced);
+  const double limit = memory_limit(source, target, type, options);
   for (const int k : slowest_first(source, options)) {
-    auto shares = split_further(whole, k, reduced);
+    auto shares = split_further(replicated, k, reduced);
     const double share_bytes = largest_piece_bytes(shares, type);
     if (!is_in_place && share_bytes > limit) continue;
-    const double gathered_bytes = std::max(goal_bytes - share_bytes, 0.0);
-    const double seconds = seconds_for(share_bytes, gathered_bytes, 2 * (terms - 1));
+    const double gathered_bytes = std::max(target_bytes - share_bytes, 0.0);
+    const double seconds = seconds_for(share_bytes, gathered_bytes, 2 * (contributions - 1));
     if (seconds < best.seconds) best = {std::move(shares), seconds};
   }
   return best;
@@ -96,76 +96,79 @@ ReduceOp fold_op(ReduceOp op) {
   return op == ReduceOp::avg ? ReduceOp::sum : op;
 }
 
-/// Returns the path of `hop` by one mesh dim after another. It moves more bytes in all, but each
-/// rank has only the ranks along one mesh dim as peers at a time. Returns `hop` itself if it has
-/// few peers.
-std::vector<Hop> staged_hops(const Hop& hop) {
-  const auto& from = hop.from.placements();
-  const auto& to = hop.to.placements();
-  if (most_peers(hop) < least_peers_for_stages) return {hop};
-  std::vector<Hop> result;
+/// Returns the path of `transfer` by one mesh dim after another. It moves more bytes in all, but
+/// each rank has only the ranks along one mesh dim as peers at a time. Returns `transfer` itself if
+/// it has few peers.
+std::vector<Transfer> staged_transfers(const Transfer& transfer) {
+  const auto& from = transfer.from.placements();
+  const auto& to = transfer.to.placements();
+  if (most_peers(transfer) < least_peers_for_stages) return {transfer};
+  std::vector<Transfer> result;
   std::vector<Placement> current(from.begin(), from.end());
-  DTensorSpec reached = hop.from;
-  for (int d = 0; d < hop.from.layout().ndim(); ++d) {
+  DTensorSpec previous = transfer.from;
+  for (int d = 0; d < transfer.from.layout().ndim(); ++d) {
     if (from[at(d)] == to[at(d)]) continue;
     current[at(d)] = to[at(d)];
-    auto next = spec_with(hop.from, Placements(current));
-    result.push_back({.from = reached, .to = next});
-    reached = std::move(next);
+    auto next = spec_with(transfer.from, Placements(current));
+    result.push_back({.from = previous, .to = next});
+    previous = std::move(next);
   }
-  if (result.empty()) return {hop};
-  result.back().to = hop.to;
+  if (result.empty()) return {transfer};
+  result.back().to = transfer.to;
   return result;
 }
 
 /// Returns the paths other than the direct transfer.
-std::vector<std::vector<Hop>> other_ways(const Hop& hop, const PlanSettings& options,
-                                         const NodeGrid* nodes) {
-  std::vector<std::vector<Hop>> ways;
-  if (!hop.first_only.empty()) return ways;
-  ways.push_back(staged_hops(hop));
-  if (nodes == nullptr || nodes->dims_within().empty()) return ways;
-  const auto finer = nodes->finer(hop);
-  ways.push_back(by_way_of_nodes(finer, *nodes));
-  for (const int k : slowest_first(hop.to, options))
-    ways.push_back(shared_on_nodes(finer, *nodes, k));
-  return ways;
+std::vector<std::vector<Transfer>> other_paths(const Transfer& transfer,
+                                               const PlanSettings& options, const NodeGrid* nodes) {
+  std::vector<std::vector<Transfer>> paths;
+  if (!transfer.first_only.empty()) return paths;
+  paths.push_back(staged_transfers(transfer));
+  if (nodes == nullptr || nodes->dims_within().empty()) return paths;
+  const auto finer = nodes->finer(transfer);
+  paths.push_back(by_way_of_nodes(finer, *nodes));
+  for (const int k : slowest_first(transfer.to, options))
+    paths.push_back(shared_on_nodes(finer, *nodes, k));
+  return paths;
 }
 
 /// Returns whether intermediate results respect the limit; messages have that much memory besides.
 /// If the last transfer moves nothing, what it starts from lies in the target already.
-bool fits(std::span<const Hop> way, ElementType type, double limit) {
-  const auto& last = way.back();
+bool fits(std::span<const Transfer> path, ElementType type, double limit) {
+  const auto& last = path.back();
   const bool is_last_in_target = keeps_own({.from = last.to, .to = last.from});
   double bytes = 0;
-  for (const auto& hop : way.first(way.size() - (is_last_in_target ? 2 : 1)))
-    bytes += largest_piece_bytes(hop.to, type);
+  for (const auto& transfer : path.first(path.size() - (is_last_in_target ? 2 : 1)))
+    bytes += largest_piece_bytes(transfer.to, type);
   return bytes <= limit;
 }
 
 /// Returns the direct transfer, unless another path costs much less.
-std::vector<Hop> cheapest_way(const Hop& hop, ElementType type, const PlanSettings& options,
-                              const NodeGrid* nodes, double limit) {
-  std::vector<Hop> best{hop};
-  if (!communicates(hop)) return best;
+std::vector<Transfer> cheapest_path(const Transfer& transfer, ElementType type,
+                                    const PlanSettings& options, const NodeGrid* nodes,
+                                    double limit) {
+  std::vector<Transfer> best{transfer};
+  if (!communicates(transfer)) return best;
   const auto& model = options.cost_model;
-  const auto load = load_of(hop, type, nodes);
-  double least = least_gain * seconds_of({&load, 1}, model);
-  for (auto& way : other_ways(hop, options, load.far_messages > 0 ? nodes : nullptr)) {
-    if (way.size() == 1 || !fits(way, type, limit)) continue;
-    std::vector<HopLoad> loads;
-    for (const auto& part : way) loads.push_back(load_of(part, type, nodes));
-    const double cost = seconds_of(loads, model);
-    if (cost >= least) continue;
-    least = cost;
-    best = std::move(way);
+  const auto cost = cost_of(transfer, type, nodes);
+  double least = least_gain * seconds_of({&cost, 1}, model);
+  for (auto& path :
+       other_paths(transfer, options, cost.inter_node_messages > 0 ? nodes : nullptr)) {
+    if (path.size() == 1 || !fits(path, type, limit)) continue;
+    std::vector<TransferCost> costs;
+    for (const auto& part : path) costs.push_back(cost_of(part, type, nodes));
+    const double seconds = seconds_of(costs, model);
+    if (seconds >= least) continue;
+    least = seconds;
+    best = std::move(path);
   }
   return best;
 }
 
-std::vector<PlannedStep> one_step_each(std::vector<Hop> hops) {
+std::vector<PlannedStep> one_step_each(std::vector<Transfer> transfers) {
   std::vector<PlannedStep> steps;
-  for (auto& hop : hops) steps.push_back({StepKind::exchange, false, {std::move(hop)}});
+  for (auto& transfer : transfers)
+    steps.push_back({StepKind::exchange, false, {std::move(transfer)}});
   return steps;
 }
 
@@ -193,7 +196,8 @@ PartialDims partial_dims(const Placements& source, const Placements& target) {
   return dims;
 }
 
-DTensorSpec reached(const DTensorSpec& source, const DTensorSpec& target, const PartialDims& dims) {
+DTensorSpec target_distribution(const DTensorSpec& source, const DTensorSpec& target,
+                                const PartialDims& dims) {
   auto result = replicated_along(target, dims.made);
   for (int k = 0; k < target.tensor_dims(); ++k) {
     std::vector<int> shares;
@@ -210,60 +214,62 @@ DTensorSpec reached(const DTensorSpec& source, const DTensorSpec& target, const 
   return result;
 }
 
-std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& goal,
+std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& target,
                                        const PartialDims& dims, ElementType type,
                                        const PlanSettings& options, const NodeGrid* nodes) {
-  Hop last{.from = source, .to = goal, .first_only = dims.first_only};
-  const auto limit = memory_limit(source, goal, type, options);
-  if (dims.reduced.empty()) return one_step_each(cheapest_way(last, type, options, nodes, limit));
-  last.term_dims = dims.reduced;
+  Transfer last{.from = source, .to = target, .first_only = dims.first_only};
+  const auto limit = memory_limit(source, target, type, options);
+  if (dims.reduced.empty()) return one_step_each(cheapest_path(last, type, options, nodes, limit));
+  last.reduced_dims = dims.reduced;
   last.op = fold_op(source.placements()[at(dims.reduced.front())].op());
   last.divisor = divisor_of(source, dims.reduced);
   const auto reduction =
-      cheapest_reduction(source, goal, dims.reduced, last.terms(), type, options, nodes);
+      cheapest_reduction(source, target, dims.reduced, last.contributions(), type, options, nodes);
   if (!reduction.shares) return {{StepKind::reduce, false, {std::move(last)}}};
-  Hop scatter = last;
+  Transfer scatter = last;
   scatter.to = *reduction.shares;
   scatter.first_only.clear();
-  const Hop gather{.from = *reduction.shares, .to = goal, .first_only = dims.first_only};
-  auto way = cheapest_way(gather, type, options, nodes, limit);
-  if (is_one_reduction(source, goal, dims.reduced) && way.size() == 1)
-    return {{StepKind::reduce, false, {std::move(scatter), std::move(way.front())}}};
-  auto steps = one_step_each(std::move(way));
+  const Transfer gather{.from = *reduction.shares, .to = target, .first_only = dims.first_only};
+  auto path = cheapest_path(gather, type, options, nodes, limit);
+  if (is_one_reduction(source, target, dims.reduced) && path.size() == 1)
+    return {{StepKind::reduce, false, {std::move(scatter), std::move(path.front())}}};
+  auto steps = one_step_each(std::move(path));
   steps.insert(steps.begin(), {StepKind::reduce, false, {std::move(scatter)}});
   return steps;
 }
 
 /// Reduces contributions into shares if a tensor dim can be split: shares travel once, instead of
 /// copies.
-WayAcross way_across(const DTensorSpec& source, const DTensorSpec& target,
-                     const PlanSettings& options) {
-  WayAcross way;
+PathAcross path_across(const DTensorSpec& source, const DTensorSpec& target,
+                       const PlanSettings& options) {
+  PathAcross path;
   std::vector<int> reduced;
   for (int d = 0; d < source.layout().ndim(); ++d)
     if (source.placements()[at(d)].is_partial()) reduced.push_back(d);
   auto from = source;
   if (!reduced.empty()) {
-    Hop hop{.from = source, .to = replicated_along(source, reduced), .term_dims = reduced};
-    hop.op = fold_op(source.placements()[at(reduced.front())].op());
-    hop.divisor = divisor_of(source, reduced);
-    const auto whole = hop.to;
+    Transfer transfer{
+        .from = source, .to = replicated_along(source, reduced), .reduced_dims = reduced};
+    transfer.op = fold_op(source.placements()[at(reduced.front())].op());
+    transfer.divisor = divisor_of(source, reduced);
+    const auto replicated = transfer.to;
     for (const int k : slowest_first(source, options))
-      if (auto shares = split_further(whole, k, reduced); size_of(shares) < size_of(hop.to))
-        hop.to = std::move(shares);
-    from = hop.to;
-    way.steps.push_back({StepKind::reduce, false, {std::move(hop)}});
+      if (auto shares = split_further(replicated, k, reduced);
+          size_of(shares) < size_of(transfer.to))
+        transfer.to = std::move(shares);
+    from = transfer.to;
+    path.steps.push_back({StepKind::reduce, false, {std::move(transfer)}});
   }
-  Hop hop{.from = from};
+  Transfer transfer{.from = from};
   for (int d = 0; d < target.layout().ndim(); ++d) {
     const auto placement = target.placements()[at(d)];
     if (!placement.is_partial()) continue;
-    way.made.push_back(d);
-    if (keeps_on_first(placement.op())) hop.first_only.push_back(d);
+    path.made.push_back(d);
+    if (keeps_on_first(placement.op())) transfer.first_only.push_back(d);
   }
-  hop.to = replicated_along(target, way.made);
-  way.steps.push_back({StepKind::exchange, false, {std::move(hop)}});
-  return way;
+  transfer.to = replicated_along(target, path.made);
+  path.steps.push_back({StepKind::exchange, false, {std::move(transfer)}});
+  return path;
 }
 
 }  // namespace tessera::detail

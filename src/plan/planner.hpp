@@ -21,26 +21,27 @@ PartialDims partial_dims(const Placements& source, const Placements& target);
 
 /// Returns the distribution that data must reach: that of the target, except that each rank keeps
 /// its share along new Partial mesh dims that were sharded.
-DTensorSpec reached(const DTensorSpec& source, const DTensorSpec& target, const PartialDims& dims);
+DTensorSpec target_distribution(const DTensorSpec& source, const DTensorSpec& target,
+                                const PartialDims& dims);
 
-/// Returns the cheapest path from `source` to the target distribution `goal`, see reached(), by the
+/// Returns the cheapest path from `source` to `target`, a result of target_distribution(), by the
 /// cost model of the options.
 ///
 /// Candidates are one direct exchange; one exchange for each mesh dim if peers are many and
 /// messages tiny; on several nodes the paths of node_grid.hpp. From Partial, contributions are
 /// reduced where they are needed, or in shares that are gathered afterwards. `nodes` is null if the
 /// mesh lies on one node.
-std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& goal,
+std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& target,
                                        const PartialDims& dims, ElementType type,
                                        const PlanSettings& options, const NodeGrid* nodes);
 
 /// Holds the path to `target` on another mesh, and what remains to do there.
-struct WayAcross {
+struct PathAcross {
   std::vector<PlannedStep> steps;
   std::vector<int> made;  ///< mesh dims of the target that are Partial
 };
-WayAcross way_across(const DTensorSpec& source, const DTensorSpec& target,
-                     const PlanSettings& options);
+PathAcross path_across(const DTensorSpec& source, const DTensorSpec& target,
+                       const PlanSettings& options);
 
 /// Returns how many bytes a rank may need besides source and target.
 double memory_limit(const DTensorSpec& source, const DTensorSpec& target, ElementType type,

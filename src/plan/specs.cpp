@@ -9,9 +9,9 @@ namespace tessera::detail {
 namespace {
 
 /// Returns every `parts`-th position of a list of boundaries.
-std::vector<std::int64_t> coarser(const std::vector<std::int64_t>& cut, std::size_t parts) {
+std::vector<std::int64_t> coarser(const std::vector<std::int64_t>& list, std::size_t parts) {
   std::vector<std::int64_t> result;
-  for (std::size_t i = 0; i < cut.size(); i += parts) result.push_back(cut[i]);
+  for (std::size_t i = 0; i < list.size(); i += parts) result.push_back(list[i]);
   return result;
 }
 

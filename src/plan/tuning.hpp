@@ -78,7 +78,7 @@ inline constexpr double least_gain = 0.8;
 /// of fewer transfers. Not measured on its own; judgement. Shown by: docs/scale.md, column
 /// "predicted" of the chosen paths; perf_redistribute on several nodes would show whether it is
 /// right.
-inline constexpr double messages_per_hop = 5;
+inline constexpr double messages_per_transfer = 5;
 
 /// Largest number of blocks that the planner looks at to estimate what one node receives.
 ///

@@ -42,9 +42,10 @@ double fastest(const DeviceMesh& mesh, int repetitions, const Call& call) {
 /// Returns the model with each number from the rank on which it is largest.
 CostModel slowest(const DeviceMesh& mesh, CostModel model) {
   const auto all = all_gather_value(mesh.group(), model, TraceKind::metadata, label);
-  for (const auto member : {&CostModel::seconds_per_message, &CostModel::seconds_per_byte,
-                            &CostModel::seconds_per_reduced_byte,
-                            &CostModel::seconds_per_far_message, &CostModel::seconds_per_node_byte})
+  for (const auto member :
+       {&CostModel::seconds_per_message, &CostModel::seconds_per_byte,
+        &CostModel::seconds_per_reduced_byte, &CostModel::seconds_per_inter_node_message,
+        &CostModel::seconds_per_node_byte})
     for (const auto& other : all) model.*member = std::max(model.*member, other.*member);
   return model;
 }
@@ -80,12 +81,12 @@ double seconds_of(const DeviceMesh& mesh, Placement from, Placement to, const Ex
 
 /// Returns the smallest shift for which no rank shares a node with the rank `shift` positions after
 /// it; 0 if there is none.
-int far_shift(const DeviceMesh& mesh, const detail::NodeGrid& nodes) {
+int inter_node_shift(const DeviceMesh& mesh, const detail::NodeGrid& nodes) {
   for (int shift = 1; shift < mesh.size(); ++shift) {
-    bool are_far = true;
-    for (int rank = 0; are_far && rank < mesh.size(); ++rank)
-      are_far = !nodes.are_near(rank, (rank + shift) % mesh.size());
-    if (are_far) return shift;
+    bool cross_nodes = true;
+    for (int rank = 0; cross_nodes && rank < mesh.size(); ++rank)
+      cross_nodes = !nodes.are_on_one_node(rank, (rank + shift) % mesh.size());
+    if (cross_nodes) return shift;
   }
   return 0;
 }
@@ -118,21 +119,21 @@ double seconds_of_messages(const DeviceMesh& mesh, int shift, std::size_t messag
 /// Measures the costs of data from other nodes, with all ranks of each node receiving at once.
 void measure_between_nodes(const DeviceMesh& mesh, CostModel& model) {
   const detail::NodeGrid nodes(mesh.layout(), mesh.ranks_per_node());
-  const int shift = far_shift(mesh, nodes);
+  const int shift = inter_node_shift(mesh, nodes);
   if (shift == 0) return;
   const double tiny = seconds_of_messages(mesh, shift, calibration::tiny_messages, 8);
   const double large =
       seconds_of_messages(mesh, shift, calibration::large_messages, calibration::large_bytes);
-  model.seconds_per_far_message = std::max(least, tiny / calibration::tiny_messages);
+  model.seconds_per_inter_node_message = std::max(least, tiny / calibration::tiny_messages);
   const double seconds_per_byte =
-      (large - calibration::large_messages * model.seconds_per_far_message) /
+      (large - calibration::large_messages * model.seconds_per_inter_node_message) /
       (calibration::large_messages * calibration::large_bytes);
   model.seconds_per_node_byte =
       std::max(least, (seconds_per_byte - model.seconds_per_byte) / nodes.ranks_per_node());
 }
 
 /// Measures the costs within one node.
-void measure_near(const DeviceMesh& mesh, CostModel& model) {
+void measure_within_node(const DeviceMesh& mesh, CostModel& model) {
   constexpr double piece_bytes = calibration::rows * calibration::columns * sizeof(double);
   const std::int64_t n = mesh.size();
   const auto ranks = static_cast<double>(n);
@@ -159,7 +160,7 @@ CostModel calibrate(const DeviceMesh& mesh) {
     operation.agree_always(0, [] { return std::string("calibrate"); });
     CostModel model;
     const auto node = mesh.on_node();
-    if (node.size() > 1) measure_near(node, model);
+    if (node.size() > 1) measure_within_node(node, model);
     if (!mesh.ranks_per_node().empty()) measure_between_nodes(mesh, model);
     model = slowest(mesh, model);
     detail::set_cost_model(mesh, model);

@@ -18,7 +18,7 @@ int resolved_dim(int tensor_dim, std::size_t tensor_dims) {
 
 std::string CollectiveCall::operator()() const {
   return fmt::format("{} of {}-d {} with {}{}", function, tensor_dims, to_string(type), arguments,
-                     space_in_words(on_device));
+                     memory_space_note(on_device));
 }
 
 std::uint64_t CollectiveCall::hash() const {

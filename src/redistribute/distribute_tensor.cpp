@@ -24,14 +24,15 @@ Move move_from_root(const DeviceMesh& mesh, int root, const DTensorSpec& target,
                     ArrayRef destination, const PlanSettings& settings) {
   const bool is_root = mesh.rank() == root;
   const auto plan = [&](const DTensorSpec& to) {
-    return cached_redistributor(mesh, whole_on(mesh.layout(), to.shape(), root), to, source.type,
-                                settings);
+    return cached_redistributor(mesh, spec_on_one_rank(mesh.layout(), to.shape(), root), to,
+                                source.type, settings);
   };
   if (target.shape().size() > 0) {
     if (!is_root) source.extents = Extents::filled(target.shape().size(), 0);
     return {plan(target), source, destination};
   }
-  // A tensor without dims: whole_on() needs a dim, so its only element travels as a 1-d tensor.
+  // A tensor without dims: spec_on_one_rank() needs a dim, so its only element travels as a 1-d
+  // tensor.
   source.extents = {is_root ? 1 : 0};
   destination.extents = {1};
   source.strides = destination.strides = {1};
@@ -47,10 +48,11 @@ void require_distributable(const DeviceMesh& mesh, const Placements& placements,
 std::string DistributeCall::operator()() const {
   if (options.each_rank)
     return fmt::format("{} of {} {} as {} on each rank{}", function, to_string(type),
-                       to_string(shape), to_string(target, mesh_dims), space_in_words(on_device));
+                       to_string(shape), to_string(target, mesh_dims),
+                       memory_space_note(on_device));
   return fmt::format("{} of {}-d {} as {} from mesh rank {}{}", function, shape.size(),
                      to_string(type), to_string(target, mesh_dims), options.src_rank,
-                     space_in_words(on_device));
+                     memory_space_note(on_device));
 }
 
 std::uint64_t DistributeCall::hash() const {

@@ -29,7 +29,7 @@ std::string AcrossCall::operator()() const {
       "{} of a {}-d tensor of {} from mesh {} to {}{}{}", function, tensor_dims, to_string(type),
       to_string(meshes.source), target,
       settings.wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "",
-      space_in_words(settings.on_device));
+      memory_space_note(settings.on_device));
 }
 
 std::uint64_t AcrossCall::hash() const {

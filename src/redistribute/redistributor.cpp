@@ -152,24 +152,24 @@ std::string Redistributor::explain() const {
   const auto text = plan.explain();
   if (group.position < 0) return text + "  this rank is not on the mesh\n";
   const auto peers = detail::peers_of(group, plan);
-  std::set<int> near;
-  std::set<int> far;
+  std::set<int> by_memory;
+  std::set<int> by_messages;
   for (const auto& step : state_->steps)
     for (const auto& phase : step.phases)
       for (const auto* blocks : {&phase.send, &phase.receive})
         for (const auto& block : *blocks)
           if (block.peer != group.position)
-            (peers.lane(block.peer) >= 0 ? near : far).insert(block.peer);
+            (peers.lane(block.peer) >= 0 ? by_memory : by_messages).insert(block.peer);
   std::string chunks;
   const auto& node = detail::nodes_of(group.communicator);
-  if (!near.empty())
+  if (!by_memory.empty())
     chunks = fmt::format(", in chunks of at most {} bytes",
                          peers.slots != nullptr ? peers.slots->slot_bytes
                                                 : node.window->shared.window.shape().slot_bytes);
   return text + fmt::format("  rank {}: {} peers through {} of the node{}; {} by messages\n",
-                            group.position, near.size(),
+                            group.position, by_memory.size(),
                             peers.slots != nullptr ? "the device slots" : "the window", chunks,
-                            far.size());
+                            by_messages.size());
 }
 
 namespace detail {
@@ -289,7 +289,7 @@ std::string RedistributeCall::operator()() const {
   return fmt::format("{} of {} from {} to {}{}{}", function, to_string(type), to_string(source),
                      to_string(target),
                      wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "",
-                     space_in_words(on_device));
+                     memory_space_note(on_device));
 }
 
 }  // namespace detail

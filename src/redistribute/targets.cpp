@@ -19,7 +19,7 @@ DTensorSpec replicated(const MeshLayout& layout, const Extents& shape) {
   return DTensorSpec(layout, Target(all_replicate).placements(layout.ndim()), shape);
 }
 
-DTensorSpec whole_on(const MeshLayout& layout, const Extents& shape, int owner) {
+DTensorSpec spec_on_one_rank(const MeshLayout& layout, const Extents& shape, int owner) {
   Boundaries boundaries(shape.size());
   boundaries.front().assign(static_cast<std::size_t>(layout.size()) + 1, shape[0]);
   for (int part = 0; part <= owner; ++part) boundaries.front()[static_cast<std::size_t>(part)] = 0;

@@ -81,7 +81,7 @@ void right_call(const Given& given) {
 class BadInput : public ::testing::TestWithParam<std::size_t> {
  protected:
   BadInput() : mesh_(mesh_of({world_size()}, {"x"})) {
-    turned(mesh_);
+    reversed(mesh_);
     given_ = {mesh_, iota<Matrix>(mesh_, {Shard(0)}, shape)};
   }
 

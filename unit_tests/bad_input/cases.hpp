@@ -21,7 +21,7 @@ struct Given {
 
 using Call = std::function<void(const Given&)>;
 
-/// Who is told of the mistake.
+/// Says who is notified of the mistake.
 enum class Reach {
   all,        ///< all ranks throw, also if one alone is wrong
   cold,       ///< so they do where the call is new to them; else a rank may have left before
@@ -61,7 +61,7 @@ using WideColumns = Kokkos::View<double* [24], Kokkos::LayoutRight, TestSpace>;
 inline const Extents shape{16, 24};
 
 /// The mesh of the same ranks, the last one first. Collective over MPI_COMM_WORLD at first use.
-DeviceMesh turned(const DeviceMesh& mesh);
+DeviceMesh reversed(const DeviceMesh& mesh);
 
 std::vector<Case> mesh_cases();
 std::vector<Case> tensor_cases();

@@ -55,7 +55,7 @@ std::vector<Case> differing_cases() {
   add_variants<Floats>(cases, "of_another_type", invalid_argument,
                        [](const Given& s) { return iota<Floats>(s.mesh, {Shard(0)}, shape); });
   add_variants<Matrix>(cases, "on_another_mesh", mesh_mismatch, [](const Given& s) {
-    return iota<Matrix>(turned(s.mesh), {Shard(0)}, shape);
+    return iota<Matrix>(reversed(s.mesh), {Shard(0)}, shape);
   });
   const auto differs = [&](const std::string& name, Call call, Reach reach = Reach::all,
                            const char* type = invalid_argument) {

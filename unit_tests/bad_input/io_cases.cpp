@@ -17,7 +17,7 @@ std::vector<Case> io_cases() {
        [=](const Given& s) { read_npy<Matrix>(absent, s.mesh, {Partial()}); }},
       {"partial_to_be_written", invalid_argument, "write_npy: expected Shard and Replicate",
        [=](const Given& s) {
-         write_npy(absent, from_local(Matrix("term", 16, 24), s.mesh, {Partial()}, shape));
+         write_npy(absent, from_local(Matrix("contribution", 16, 24), s.mesh, {Partial()}, shape));
        }},
       {"structs_to_be_written", invalid_argument, "write_npy: expected an element type of the .npy",
        [=](const Given& s) { write_npy(absent, empty<Particles>(s.mesh, {Shard(0)}, {5})); }},

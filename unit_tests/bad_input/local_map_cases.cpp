@@ -42,11 +42,11 @@ std::vector<Case> local_map_cases() {
        },
        Reach::together, 2},
       {"local_map_on_another_mesh", mesh_mismatch, "local_map: expected all DTensors on mesh (",
-       [](const Given& s) { local_map(turned(s.mesh), same, like_input(0))(s.tensor); }, Reach::all,
-       2},
+       [](const Given& s) { local_map(reversed(s.mesh), same, like_input(0))(s.tensor); },
+       Reach::all, 2},
       {"local_map_of_two_meshes", mesh_mismatch, "local_map: expected all DTensors on mesh (",
        [](const Given& s) {
-         const auto other = zeros<Matrix>(turned(s.mesh), {Shard(0)}, shape);
+         const auto other = zeros<Matrix>(reversed(s.mesh), {Shard(0)}, shape);
          local_map([](const Matrix& m, const Matrix&) { return m; }, like_input(0))(s.tensor,
                                                                                     other);
        },

@@ -6,8 +6,8 @@
 
 namespace tessera::test {
 
-DeviceMesh turned(const DeviceMesh& mesh) {
-  return kept_mesh("turned " + std::to_string(mesh.size()), [&] {
+DeviceMesh reversed(const DeviceMesh& mesh) {
+  return kept_mesh("reversed " + std::to_string(mesh.size()), [&] {
     const auto& ranks = mesh.layout().ranks();
     return DeviceMesh::from_ranks(MPI_COMM_WORLD, {ranks.rbegin(), ranks.rend()}, mesh.shape());
   });

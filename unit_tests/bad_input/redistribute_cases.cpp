@@ -101,7 +101,7 @@ std::vector<Case> redistribute_cases() {
       {"spec_on_another_mesh", mesh_mismatch,
        "redistribute: expected a spec on the tensor's mesh (x=",
        [](const Given& s) {
-         redistribute(s.tensor, DTensorSpec(turned(s.mesh).layout(), {Shard(0)}, shape));
+         redistribute(s.tensor, DTensorSpec(reversed(s.mesh).layout(), {Shard(0)}, shape));
        },
        Reach::all, 2},
       {"spec_of_another_shape", invalid_argument,
@@ -115,7 +115,7 @@ std::vector<Case> redistribute_cases() {
        }},
       {"destination_on_another_mesh", mesh_mismatch, "redistribute_into: expected a destination on",
        [](const Given& s) {
-         redistribute_into(zeros<Matrix>(turned(s.mesh), {Shard(1)}, shape), s.tensor);
+         redistribute_into(zeros<Matrix>(reversed(s.mesh), {Shard(1)}, shape), s.tensor);
        },
        Reach::all, 2},
       {"destination_of_another_shape", invalid_argument, "redistribute_into: expected a target of",
@@ -124,7 +124,7 @@ std::vector<Case> redistribute_cases() {
        }},
       {"plan_bound_to_another_mesh", mesh_mismatch, "bind: expected the plan's mesh (x=",
        [](const Given& s) {
-         make_plan(s.tensor.spec(), s.tensor.spec(), element_type<double>()).bind(turned(s.mesh));
+         make_plan(s.tensor.spec(), s.tensor.spec(), element_type<double>()).bind(reversed(s.mesh));
        },
        Reach::this_rank, 2},
       {"plan_run_with_a_source_of_another_shape", invalid_argument,

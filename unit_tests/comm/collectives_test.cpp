@@ -160,7 +160,7 @@ TEST(Barrier, returns_when_all_have_called_it) {
     }
 }
 
-TEST(Collectives, work_with_messages_that_are_cut) {
+TEST(Collectives, work_with_messages_of_several_segments) {
   const auto communicator = world();
   const auto group = all_ranks(communicator);
   const detail::LimitScope limit(communicator, 3);

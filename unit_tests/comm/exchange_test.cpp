@@ -106,7 +106,7 @@ TEST(Exchange, emits_one_event_with_what_was_sent) {
   EXPECT_EQ(events[0].messages_received, 1);
 }
 
-TEST(Exchange, cuts_messages_above_the_limit) {
+TEST(Exchange, sends_messages_above_the_limit_in_segments) {
   const auto communicator = world();
   const int n = communicator.size();
   const detail::LimitScope limit(communicator, 64);
@@ -121,7 +121,7 @@ TEST(Exchange, cuts_messages_above_the_limit) {
   EXPECT_EQ(events[0].messages_received, 7);
 }
 
-TEST(Exchange, does_not_cut_a_message_of_exactly_the_limit) {
+TEST(Exchange, sends_a_message_of_exactly_the_limit_as_one) {
   const auto communicator = world();
   const detail::LimitScope limit(communicator, 400);
 
@@ -131,7 +131,7 @@ TEST(Exchange, does_not_cut_a_message_of_exactly_the_limit) {
   EXPECT_EQ(events[0].messages_sent, 1);
 }
 
-TEST(Exchange, completes_a_message_that_is_cut_with_its_last_part) {
+TEST(Exchange, completes_a_message_with_its_last_segment) {
   const auto communicator = world();
   const int n = communicator.size();
   constexpr std::int64_t part = 8192;
@@ -185,7 +185,7 @@ TEST(Exchange, matches_messages_between_two_ranks_in_the_order_of_posting) {
   EXPECT_EQ(b, second);
 }
 
-TEST(Exchange, keeps_the_order_of_messages_that_are_cut) {
+TEST(Exchange, keeps_the_order_of_messages_of_several_segments) {
   const auto communicator = world();
   const int n = communicator.size();
   const detail::LimitScope limit(communicator, 8192);
@@ -286,7 +286,7 @@ class Fresh {
 };
 
 /// Receives what failed calls have left; long enough for all to arrive.
-void take_leftovers(MPI_Comm comm) {
+void take_unreceived_messages(MPI_Comm comm) {
   MPI_Barrier(MPI_COMM_WORLD);
   for (const double start = MPI_Wtime(); MPI_Wtime() < start + 0.05;) {
     MPI_Message message;
@@ -319,7 +319,7 @@ TEST(Exchange, parts_that_arrive_as_a_call_gives_up_meet_no_receive_of_later_one
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     exchange.abandon();
   }
-  take_leftovers(communicator.state().handle);
+  take_unreceived_messages(communicator.state().handle);
 
   EXPECT_EQ(all_gather_value(all_ranks(communicator), 1, TraceKind::metadata, operation),
             std::vector<int>(static_cast<std::size_t>(n), 1));
@@ -335,7 +335,7 @@ bool is_open_mpi() {
 TEST(Exchange, reports_a_message_that_is_longer_than_its_receive) {
   const auto communicator = world();
   const int n = communicator.size();
-  if (n == 1 && is_open_mpi()) GTEST_SKIP() << "Open MPI cuts what a rank sends to itself";
+  if (n == 1 && is_open_mpi()) GTEST_SKIP() << "Open MPI splits what a rank sends to itself";
   auto sent = numbers(0, 10);
   std::vector<int> received(5);
 

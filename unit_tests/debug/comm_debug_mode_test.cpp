@@ -59,7 +59,7 @@ TEST(CommDebugMode, counts_no_bytes_as_packed_that_go_to_mpi_from_where_they_lie
     GTEST_SKIP() << "no messages: ranks of a node exchange through the window";
   const auto source = rows<HostMatrix>();  // device memory may go to MPI through pinned memory
   const CommDebugMode mode;
-  const auto whole = redistribute(source, {Replicate()});
+  const auto full = redistribute(source, {Replicate()});
 
   const auto& record = mode.records().back();
   EXPECT_EQ(record.bytes_sent, source.to_local().size() * (world_size() - 1) * sizeof(double));

@@ -82,7 +82,7 @@ TEST(Simulate, random_transitions_of_the_planner_are_right) {
   EXPECT_GT(with_stages, 100);
 }
 
-TEST(Simulate, averages_of_several_mesh_dims_and_kept_terms_are_right) {
+TEST(Simulate, averages_of_several_mesh_dims_and_kept_contributions_are_right) {
   const MeshLayout layout({2, 3, 2});
   const Extents shape{7, 5};
   const Placement avg = Partial(ReduceOp::avg);
@@ -166,7 +166,7 @@ TEST(Simulate, refuses_more_messages_than_it_keeps) {
             "messages, got 12000000 and 3998000");
 }
 
-TEST(RankLoads, needs_is_less_than_what_is_received_where_terms_travel) {
+TEST(RankLoads, needs_is_less_than_what_is_received_where_contributions_travel) {
   const auto plan = plan_of(MeshLayout({4}), {Partial()}, {Replicate()}, {800, 200});
   const detail::RankLoads loads(plan);
   constexpr std::int64_t share = 200 * 200 * 8;
@@ -226,7 +226,7 @@ TEST(SimulatedPiece, an_element_that_nobody_wrote_is_found) {
             "rank 1: expected 2 in element 0 of its piece [2:4], got nothing");
 }
 
-TEST(SimulatedPiece, a_wrong_term_is_found_whatever_reduces_it) {
+TEST(SimulatedPiece, a_wrong_contribution_is_found_whatever_reduces_it) {
   for (int op = 0; op <= static_cast<int>(ReduceOp::bxor); ++op) {
     const DTensorSpec spec(MeshLayout({3}), {Partial(static_cast<ReduceOp>(op))}, {6});
     auto pieces = pieces_of(spec);

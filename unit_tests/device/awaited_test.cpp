@@ -69,7 +69,7 @@ double column_of_all(const Extents& index) {
 }
 template <class V>
 std::string wrong_columns(const V& view, std::int64_t rows, double (*expected)(const Extents&)) {
-  return wrong_whole(view, {rows, Filled::columns}, expected);
+  return wrong_view(view, {rows, Filled::columns}, expected);
 }
 
 /// Expects all calls to be right; `exec`: that of the kernel, or none.
@@ -82,24 +82,24 @@ void expect_calls_right(const Filled& filled, const Instance&... exec) {
     (exec.fence(), ...);
     return result;
   };
-  const Placements whole{Replicate()};
+  const Placements replicated{Replicate()};
 
   filled.expect_right("redistribute", [&] {
-    return wrong_piece(then(redistribute(exec..., tensor, whole)), column);
+    return wrong_piece(then(redistribute(exec..., tensor, replicated)), column);
   });
   filled.expect_right("redistribute to the host", [&] {
-    return wrong_piece(then(redistribute<HostMatrix>(exec..., tensor, whole)), column);
+    return wrong_piece(then(redistribute<HostMatrix>(exec..., tensor, replicated)), column);
   });
   filled.expect_right("redistribute_into", [&] {
-    const auto target = empty<Matrix>(mesh, whole, tensor.shape());
+    const auto target = empty<Matrix>(mesh, replicated, tensor.shape());
     redistribute_into(exec..., target, tensor);
     return wrong_piece(then(target), column);
   });
   filled.expect_right("redistribute_async", [&] {
-    return wrong_piece(then(redistribute_async(exec..., tensor, whole).wait()), column);
+    return wrong_piece(then(redistribute_async(exec..., tensor, replicated).wait()), column);
   });
   filled.expect_right("redistribute_all", [&] {
-    return wrong_piece(then(redistribute_all(exec..., std::vector{tensor, tensor}, whole))[1],
+    return wrong_piece(then(redistribute_all(exec..., std::vector{tensor, tensor}, replicated))[1],
                        column);
   });
   filled.expect_right("redistribute without communication", [&] {
@@ -117,24 +117,25 @@ void expect_calls_right(const Filled& filled, const Instance&... exec) {
     return mesh.rank() == 0 ? wrong_columns(gathered, ranks, column) : "";
   });
   filled.expect_right("Redistributor", [&] {
-    static const auto target = with_placements(tensor.spec(), whole);
+    static const auto target = with_placements(tensor.spec(), replicated);
     static const auto redistributor = make_plan<Matrix>(tensor.spec(), target).bind(mesh);
-    const auto result = empty<Matrix>(mesh, whole, tensor.shape());
+    const auto result = empty<Matrix>(mesh, replicated, tensor.shape());
     redistributor.execute(exec..., tensor.to_local(), result.to_local());
     return wrong_piece(then(result), column);
   });
   filled.expect_right("to another mesh", [&] {
     static const auto other = mesh_of({world_size()});
-    return wrong_piece(then(redistribute(exec..., tensor, other, whole)), column);
+    return wrong_piece(then(redistribute(exec..., tensor, other, replicated)), column);
   });
   filled.expect_right("item", [&] {
     const Kokkos::View<double, TestSpace> fifth(filled.view().data() + 5);
-    const auto scalar = from_local(fifth, mesh, whole);
+    const auto scalar = from_local(fifth, mesh, replicated);
     return item(exec..., scalar) == 5.0 ? "" : "wrong item";
   });
   filled.expect_right("clone", [&] { return wrong_piece(then(clone(exec..., tensor)), column); });
   filled.expect_right("from_local, checked", [&] {
-    return wrong_piece(then(from_local(filled.view(), mesh, whole, {.run_check = true})), column);
+    return wrong_piece(then(from_local(filled.view(), mesh, replicated, {.run_check = true})),
+                       column);
   });
   for (const bool each_rank : {false, true})
     filled.expect_right("distribute_tensor", [&] {
@@ -159,7 +160,7 @@ void expect_calls_right(const Filled& filled, const Instance&... exec) {
   filled.expect_right("write_npy", [&] {
     const SharedPath file;
     write_npy(exec..., file.path(), tensor);
-    return wrong_piece(read_npy<HostMatrix>(file.path(), mesh, whole), column);
+    return wrong_piece(read_npy<HostMatrix>(file.path(), mesh, replicated), column);
   });
   // local_map fences nothing: its function works on the kernel's instance.
   filled.expect_right("local_map", [&] {

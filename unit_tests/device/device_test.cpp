@@ -46,8 +46,8 @@ template <class V>
 DTensor<V> numbers(const DeviceMesh& mesh, const Placement& placement, const Extents& shape) {
   if (!placement.is_partial()) return rand<V>(mesh, {placement}, shape);
   const Random random{.seed = static_cast<std::uint64_t>(mesh.rank() + 1)};
-  const auto term = rand<V>(mesh, {Replicate()}, shape, random);
-  return from_local(term.to_local(), mesh, {placement}, shape);
+  const auto contribution = rand<V>(mesh, {Replicate()}, shape, random);
+  return from_local(contribution.to_local(), mesh, {placement}, shape);
 }
 
 template <class V>
@@ -108,8 +108,8 @@ TYPED_TEST(Device, collectives_give_the_bits_of_the_host) {
     const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), expected);
     const auto shape = detail::extents_of(expected);
     const auto origin = Extents::filled(shape.size(), 0);
-    EXPECT_EQ(wrong_whole(result, shape,
-                          [&](const Extents& index) { return element_of(host, origin, index); }),
+    EXPECT_EQ(wrong_view(result, shape,
+                         [&](const Extents& index) { return element_of(host, origin, index); }),
               "");
   };
   expect_same(all_reduce(view, ReduceOp::sum, mesh, 0), all_reduce(same, ReduceOp::sum, mesh, 0));
@@ -163,16 +163,16 @@ TEST(DevicePath, slots_that_are_asked_for_are_there) {
 
 TYPED_TEST(Device, kernels_that_still_run_are_awaited) {
   use_while_it_is_filled<TypeParam>([](const Exec&, const auto& source) {
-    const auto whole = redistribute(source, {Replicate()});
+    const auto full = redistribute(source, {Replicate()});
 
-    EXPECT_EQ(wrong_piece(whole, [](const Extents& index) { return index[1]; }), "");
+    EXPECT_EQ(wrong_piece(full, [](const Extents& index) { return index[1]; }), "");
   });
 }
 
 TYPED_TEST(Device, kernels_on_an_instance_are_awaited_and_ordered) {
   use_while_it_is_filled<TypeParam>([](const Exec& exec, const auto& source) {
-    const auto whole = redistribute(exec, source, {Replicate()});
-    const auto twice = local_map(Twice{exec}, like_input(0), {Placements{Replicate()}})(whole);
+    const auto full = redistribute(exec, source, {Replicate()});
+    const auto twice = local_map(Twice{exec}, like_input(0), {Placements{Replicate()}})(full);
     exec.fence();
 
     EXPECT_EQ(wrong_piece(twice, [](const Extents& index) { return 2 * index[1]; }), "");

@@ -41,8 +41,8 @@ TEST(FewTerms, at_once_give_the_bits_of_all_at_once) {
       const auto expected = on_host(reduced(mesh, op, to, {}).front());
       for (const std::int64_t extra_memory : {1, 64, 128})
         for (const auto& result : reduced(mesh, op, to, {.extra_memory = extra_memory}))
-          EXPECT_EQ(wrong_whole(result, detail::extents_of(result),
-                                [&](const Extents& i) { return expected(i[0], i[1]); }),
+          EXPECT_EQ(wrong_view(result, detail::extents_of(result),
+                               [&](const Extents& i) { return expected(i[0], i[1]); }),
                     "")
               << to_string(op) << " -> " << to_string(to) << " with " << extra_memory << " bytes";
     }

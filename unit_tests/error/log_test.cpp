@@ -59,12 +59,12 @@ TEST_F(LogTest, makes_no_text_that_nobody_records) {
 
 TEST_F(LogTest, tells_nested_observers_innermost_first) {
   set_log_settings({});
-  std::string told;
-  const LogScope outer([&](const LogRecord&) { told += "outer "; });
-  const LogScope inner([&](const LogRecord&) { told += "inner "; });
+  std::string received;
+  const LogScope outer([&](const LogRecord&) { received += "outer "; });
+  const LogScope inner([&](const LogRecord&) { received += "inner "; });
   log({LogLevel::warning, "comm", ""});
 
-  EXPECT_EQ(told, "inner outer ");
+  EXPECT_EQ(received, "inner outer ");
 }
 
 TEST(LogSettings, are_read_from_words) {

@@ -64,27 +64,27 @@ TEST(FileBlock, keeps_offsets_and_strides_beyond_32_bits) {
   EXPECT_EQ(block.repeats, (Repeats{{56, 1}}));
 }
 
-TEST(Cut, leaves_what_is_within_the_limit) {
+TEST(Segments, leaves_what_is_within_the_limit) {
   const FileBlock block{10, {{100, 1}, {4, 1000}}};
 
-  const auto parts = detail::cut(block, 4096);
+  const auto parts = detail::segments_of(block, 4096);
 
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].repeats, block.repeats);
 }
 
-TEST(Cut, splits_a_long_run) {
+TEST(Segments, splits_a_long_run) {
   const std::int64_t bytes = 5'000'000'000;
 
-  const auto parts = detail::cut({7, {{bytes, 1}}}, 1 << 30);
+  const auto parts = detail::segments_of({7, {{bytes, 1}}}, 1 << 30);
 
   ASSERT_EQ(parts.size(), 5U);
   EXPECT_EQ(parts[1].first_byte, 7 + (std::int64_t{1} << 30));
   EXPECT_EQ(total(parts), bytes);
 }
 
-TEST(Cut, splits_the_slowest_dim_first) {
-  const auto parts = detail::cut({0, {{2048, 1}, {3, 4096}, {5, 65536}}}, 13000);
+TEST(Segments, splits_the_slowest_dim_first) {
+  const auto parts = detail::segments_of({0, {{2048, 1}, {3, 4096}, {5, 65536}}}, 13000);
 
   ASSERT_EQ(parts.size(), 3U);
   EXPECT_EQ(parts[0].repeats, (Repeats{{2048, 1}, {3, 4096}, {2, 65536}}));
@@ -92,8 +92,8 @@ TEST(Cut, splits_the_slowest_dim_first) {
   EXPECT_EQ(parts[2].first_byte, 4 * 65536);
 }
 
-TEST(Cut, goes_down_to_pieces_of_a_run) {
-  const auto parts = detail::cut({0, {{100, 1}, {3, 4096}, {2, 65536}}}, 64);
+TEST(Segments, goes_down_to_parts_of_a_run) {
+  const auto parts = detail::segments_of({0, {{100, 1}, {3, 4096}, {2, 65536}}}, 64);
 
   ASSERT_EQ(parts.size(), 12U);
   EXPECT_EQ(parts[0].repeats, (Repeats{{64, 1}}));
@@ -103,8 +103,8 @@ TEST(Cut, goes_down_to_pieces_of_a_run) {
   EXPECT_EQ(total(parts), 600);
 }
 
-TEST(Cut, bounds_the_number_of_short_runs) {
-  const auto parts = detail::cut({0, {{8, 1}, {1'000'000'000, 16}}}, 1 << 30);
+TEST(Segments, bounds_the_number_of_short_runs) {
+  const auto parts = detail::segments_of({0, {{8, 1}, {1'000'000'000, 16}}}, 1 << 30);
 
   EXPECT_EQ(parts[0].repeats[1].count, 1 << 20);
   EXPECT_EQ(total(parts), 8'000'000'000);

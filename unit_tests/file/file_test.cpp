@@ -43,7 +43,7 @@ class SharedPath {
   std::filesystem::path path_;
 };
 
-/// This rank's box of `shape`, cut along `dim` by the chunk rule over the ranks.
+/// This rank's box of `shape`, split along `dim` by the chunk rule over the ranks.
 Box my_box(const Extents& shape, std::size_t dim) {
   const std::int64_t n = world().size(), rank = world().rank();
   const auto chunk = (shape[dim] + n - 1) / n;

@@ -131,8 +131,8 @@ TEST(WriteNpy, writes_bool_0_d_and_8_d) {
 TEST(WriteNpy, takes_const_unmanaged_and_strided_views) {
   const test::SharedPath shared;
   const auto mesh = test::world_mesh();
-  const auto whole = test::iota<LeftMatrix>(mesh, {Shard(0)}, {9, 4});
-  const auto view = whole.to_local();
+  const auto full = test::iota<LeftMatrix>(mesh, {Shard(0)}, {9, 4});
+  const auto view = full.to_local();
   using Strided = Kokkos::View<const double**, Kokkos::LayoutStride, TestSpace,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   const Strided columns = Kokkos::subview(view, Kokkos::ALL, Kokkos::pair(1, 3));
@@ -157,8 +157,8 @@ TEST(WriteNpy, writes_uneven_pieces_that_read_back) {
   write_npy(Kokkos::DefaultExecutionSpace(), shared.path(), tensor);
   const auto again = read_npy<LeftMatrix>(shared.path(), mesh, {Replicate()});
 
-  const auto whole = test::on_host(full_tensor(tensor));
-  EXPECT_EQ(test::wrong_piece(again, [&](const Extents& i) { return whole(i[0], i[1]); }), "");
+  const auto full = test::on_host(full_tensor(tensor));
+  EXPECT_EQ(test::wrong_piece(again, [&](const Extents& i) { return full(i[0], i[1]); }), "");
 }
 
 TEST(WriteNpy, replaces_what_was_there_and_leaves_nothing_else) {

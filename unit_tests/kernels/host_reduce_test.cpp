@@ -26,10 +26,10 @@ std::vector<T> special_values() {
 
 /// Each of the special values beside each of the others, at odd places of memory.
 template <class T>
-struct Terms {
+struct Operands {
   std::vector<T> left, right;
 
-  Terms() : left(1), right(1) {
+  Operands() : left(1), right(1) {
     for (int repetition = 0; repetition < 3; ++repetition)
       for (const T a : special_values<T>())
         for (const T b : special_values<T>()) {
@@ -60,24 +60,24 @@ TYPED_TEST(HostReduceByAvx2, gives_the_same_bits) {
   if (!has_avx2) GTEST_SKIP() << "no AVX2";
   using T = std::tuple_element_t<0, TypeParam>;
   using Kernel = HostReduce<T, std::tuple_element_t<1, TypeParam>>;
-  const Terms<T> terms;
-  const auto most = static_cast<std::int64_t>(terms.left.size()) - 1;
+  const Operands<T> operands;
+  const auto most = static_cast<std::int64_t>(operands.left.size()) - 1;
   for (const std::int64_t length : {std::int64_t{0}, std::int64_t{1}, std::int64_t{3},
                                     std::int64_t{31}, std::int64_t{33}, most}) {
     SCOPED_TRACE(length);
-    const auto* left = terms.left.data() + 1;
-    const auto* right = terms.right.data() + 1;
-    std::vector<T> plain(terms.left.size()), by_avx2 = plain;
+    const auto* left = operands.left.data() + 1;
+    const auto* right = operands.right.data() + 1;
+    std::vector<T> plain(operands.left.size()), by_avx2 = plain;
     Kernel::combine(plain.data() + 1, left, right, length);
     Kernel::combine_by_avx2(by_avx2.data() + 1, left, right, length);
     expect_equal_bits(by_avx2, plain);
 
-    plain = by_avx2 = terms.left;
+    plain = by_avx2 = operands.left;
     Kernel::append(plain.data() + 1, right, length);
     Kernel::append_by_avx2(by_avx2.data() + 1, right, length);
     expect_equal_bits(by_avx2, plain);
 
-    plain = by_avx2 = terms.right;
+    plain = by_avx2 = operands.right;
     Kernel::prepend(plain.data() + 1, left, length);
     Kernel::prepend_by_avx2(by_avx2.data() + 1, left, length);
     expect_equal_bits(by_avx2, plain);

@@ -54,7 +54,7 @@ TEST(Copy, moves_every_element_and_no_other_byte_between_any_two_layouts) {
     Pair pair(generator, random_extents(generator, n % 10 == 0 ? 20000 : 500));
     const auto expected = pair.expected();
     auto job = pair.job();
-    job.stores = n % 2 == 0 ? detail::Stores::cached : detail::Stores::streaming;
+    job.stores = n % 2 == 0 ? detail::Stores::cached : detail::Stores::non_temporal;
 
     detail::copy(Execution(), job);
 
@@ -65,7 +65,7 @@ TEST(Copy, moves_every_element_and_no_other_byte_between_any_two_layouts) {
   }
 }
 
-TEST(Copy, streams_rows_of_any_length) {
+TEST(Copy, writes_rows_of_any_length_with_non_temporal_stores) {
   std::mt19937 generator(8);
   for (const std::int64_t row : {1, 2, 7, 16, 31, 32, 33, 64, 127, 129, 512, 515, 2049}) {
     const Extents extents{3, 61, row};
@@ -76,7 +76,7 @@ TEST(Copy, streams_rows_of_any_length) {
     const auto expected = pair.expected();
 
     detail::copy(Execution(),
-                 {pair.source.ref(), pair.destination.ref(), detail::Stores::streaming});
+                 {pair.source.ref(), pair.destination.ref(), detail::Stores::non_temporal});
 
     EXPECT_EQ(pair.destination.memory(), expected) << row;
   }
@@ -120,7 +120,7 @@ TEST(Copy, transposes_matrices_whose_extents_are_no_multiple_of_a_tile) {
   }
 }
 
-TEST(Copy, cuts_one_long_run_among_the_threads) {
+TEST(Copy, divides_one_long_run_among_the_threads) {
   std::mt19937 generator(4);
   for (const std::int64_t size : {16383, 16384, 16385, 1000003}) {
     Pair pair(generator, {size}, opaque(1));
@@ -135,7 +135,7 @@ TEST(Copy, cuts_one_long_run_among_the_threads) {
   }
 }
 
-TEST(Copy, cuts_few_long_rows_among_the_threads) {
+TEST(Copy, divides_few_long_rows_among_the_threads) {
   std::mt19937 generator(7);
   for (const auto from : {Layout::left, Layout::right, Layout::strided}) {
     const Extents extents{3, 30001};

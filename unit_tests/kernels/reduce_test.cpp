@@ -73,11 +73,11 @@ T naive(ReduceOp op, T a, T b) {
 }
 
 template <class T>
-T naive_tree(ReduceOp op, const T* terms, std::size_t size) {
-  if (size == 1) return terms[0];
+T naive_tree(ReduceOp op, const T* operands, std::size_t size) {
+  if (size == 1) return operands[0];
   std::size_t left = 1;
   while (left * 2 < size) left *= 2;
-  return naive(op, naive_tree(op, terms, left), naive_tree(op, terms + left, size - left));
+  return naive(op, naive_tree(op, operands, left), naive_tree(op, operands + left, size - left));
 }
 
 template <class T>
@@ -140,34 +140,35 @@ using Types =
                      std::complex<float>, std::complex<double>, std::complex<long double>>;
 TYPED_TEST_SUITE(Reduce, Types);
 
-/// Terms and a destination of random layouts with random values.
+/// Operands and a destination of random layouts with random values.
 template <class T>
 struct Case {
-  std::vector<TestArray> terms;
+  std::vector<TestArray> operands;
   TestArray destination;
 
   Case(std::mt19937& generator, const Extents& extents, std::size_t size)
       : destination(generator, element_type<T>(), extents, random_layout(generator)) {
     for (std::size_t t = 0; t < size; ++t) {
-      terms.emplace_back(generator, element_type<T>(), extents, random_layout(generator));
+      operands.emplace_back(generator, element_type<T>(), extents, random_layout(generator));
       for_each_index(extents, [&](const Extents& index) {
-        terms.back().set(index, random_value<T>(generator));
+        operands.back().set(index, random_value<T>(generator));
       });
     }
   }
 
   std::vector<ArrayRef> refs() {
     std::vector<ArrayRef> result;
-    for (auto& term : terms) result.push_back(term.ref());
+    for (auto& operand : operands) result.push_back(operand.ref());
     return result;
   }
 
   std::vector<T> expected(ReduceOp op, std::int64_t divisor) {
     std::vector<T> result;
     for_each_index(destination.ref().extents, [&](const Extents& index) {
-      const auto values = std::make_unique<T[]>(terms.size());
-      for (std::size_t t = 0; t < terms.size(); ++t) values[t] = terms[t].template get<T>(index);
-      const T folded = naive_tree(op, values.get(), terms.size());
+      const auto values = std::make_unique<T[]>(operands.size());
+      for (std::size_t t = 0; t < operands.size(); ++t)
+        values[t] = operands[t].template get<T>(index);
+      const T folded = naive_tree(op, values.get(), operands.size());
       if constexpr (std::is_same_v<T, bool>)
         result.push_back(folded);
       else
@@ -193,7 +194,7 @@ void for_each_allowed_op(Function function) {
     if (can_reduce(op, element_kind<T>)) function(op);
 }
 
-TYPED_TEST(Reduce, gives_the_bits_of_the_fixed_tree_for_any_layouts_and_number_of_terms) {
+TYPED_TEST(Reduce, gives_the_bits_of_the_fixed_tree_for_any_layouts_and_number_of_operands) {
   using T = TypeParam;
   std::mt19937 generator(1);
   for_each_allowed_op<T>([&](ReduceOp op) {
@@ -202,7 +203,8 @@ TYPED_TEST(Reduce, gives_the_bits_of_the_fixed_tree_for_any_layouts_and_number_o
       Case<T> c(generator, random_extents(generator, size % 8 == 0 ? 3000 : 60), size);
       const auto expected = c.expected(op, divisor);
 
-      const auto stores = generator() % 2 == 0 ? detail::Stores::cached : detail::Stores::streaming;
+      const auto stores =
+          generator() % 2 == 0 ? detail::Stores::cached : detail::Stores::non_temporal;
       detail::reduce(Execution(), op, c.refs(), c.destination.ref(), divisor, stores);
 
       expect_values(c.destination, expected, to_string(op) + " of " + std::to_string(size));
@@ -210,7 +212,7 @@ TYPED_TEST(Reduce, gives_the_bits_of_the_fixed_tree_for_any_layouts_and_number_o
   });
 }
 
-TYPED_TEST(Reduce, may_write_into_any_of_its_terms) {
+TYPED_TEST(Reduce, may_write_into_any_of_its_operands) {
   using T = TypeParam;
   std::mt19937 generator(2);
   for_each_allowed_op<T>([&](ReduceOp op) {
@@ -219,9 +221,9 @@ TYPED_TEST(Reduce, may_write_into_any_of_its_terms) {
         Case<T> c(generator, {3, 50}, size);
         const auto expected = c.expected(op, 1);
 
-        detail::reduce(Execution(), op, c.refs(), c.terms[target].ref(), 1);
+        detail::reduce(Execution(), op, c.refs(), c.operands[target].ref(), 1);
 
-        expect_values(c.terms[target], expected, to_string(op) + " of " + std::to_string(size));
+        expect_values(c.operands[target], expected, to_string(op) + " of " + std::to_string(size));
       }
   });
 }
@@ -234,15 +236,16 @@ TYPED_TEST(Reduce, keeps_a_value_that_is_combined_with_the_identity) {
     if constexpr (is_std_complex<T>)
       if (op == ReduceOp::product)  // the plain formula does not keep infinities and signed zeros
         for (std::int64_t i = 0; i < 300; ++i)
-          c.terms[0].template set<T>({i}, T(static_cast<float>(i + 1), static_cast<float>(-i - 2)));
+          c.operands[0].template set<T>({i},
+                                        T(static_cast<float>(i + 1), static_cast<float>(-i - 2)));
     const auto expected = c.expected(op, 1);
     TestArray identity(generator, element_type<T>(), {300}, random_layout(generator));
     detail::fill_identity(Execution(), op, identity.ref());
 
-    detail::reduce(Execution(), op, std::vector{identity.ref(), c.terms[0].ref()},
+    detail::reduce(Execution(), op, std::vector{identity.ref(), c.operands[0].ref()},
                    c.destination.ref(), 1);
     expect_values(c.destination, expected, to_string(op) + " after the identity");
-    detail::reduce(Execution(), op, std::vector{c.terms[0].ref(), identity.ref()},
+    detail::reduce(Execution(), op, std::vector{c.operands[0].ref(), identity.ref()},
                    c.destination.ref(), 1);
     expect_values(c.destination, expected, to_string(op) + " before the identity");
   });
@@ -262,9 +265,9 @@ TYPED_TEST(Reduce, scales_in_place_by_an_integer) {
           value = naive<T>(ReduceOp::product, value, T{3});
       }
 
-      detail::scale(Execution(), c.terms[0].ref(), 3);
+      detail::scale(Execution(), c.operands[0].ref(), 3);
 
-      expect_values(c.terms[0], expected, "scale");
+      expect_values(c.operands[0], expected, "scale");
     }
   }
 }
@@ -280,32 +283,32 @@ TYPED_TEST(Reduce, rejects_ops_that_the_type_does_not_have) {
   }
 }
 
-TEST(ReduceOnce, reads_large_terms_that_lie_crosswise_to_the_destination) {
+TEST(ReduceOnce, transposes_large_operands_in_another_memory_order) {
   std::mt19937 generator(7);
   for (std::size_t size = 1; size <= 5; ++size) {
     const Extents extents{130, 3, 257};
     Case<double> c(generator, extents, size);
     for (std::size_t t = 0; t < size; ++t) {
       const auto layout = t % 2 == 0 ? Layout::right : Layout::left;
-      c.terms[t] = TestArray(generator, element_type<double>(), extents, layout);
+      c.operands[t] = TestArray(generator, element_type<double>(), extents, layout);
       for_each_index(extents, [&](const Extents& index) {
-        c.terms[t].set(index, random_value<double>(generator));
+        c.operands[t].set(index, random_value<double>(generator));
       });
     }
     c.destination = TestArray(generator, element_type<double>(), extents, Layout::left);
     const auto expected = c.expected(ReduceOp::sum, 1);
 
     detail::reduce(Execution(), ReduceOp::sum, c.refs(), c.destination.ref(), 1);
-    expect_values(c.destination, expected, std::to_string(size) + " terms");
-    detail::reduce(Execution(), ReduceOp::sum, c.refs(), c.terms[0].ref(), 1);
-    expect_values(c.terms[0], expected, std::to_string(size) + " terms in place");
+    expect_values(c.destination, expected, std::to_string(size) + " operands");
+    detail::reduce(Execution(), ReduceOp::sum, c.refs(), c.operands[0].ref(), 1);
+    expect_values(c.operands[0], expected, std::to_string(size) + " operands in place");
   }
 }
 
 template <class T, class Op>
 void expect_device_kernel_gives_the_tree(ReduceOp op) {
   std::mt19937 generator(5);
-  for (std::size_t size = 1; size <= detail::device_terms; ++size) {
+  for (std::size_t size = 1; size <= detail::operands_per_kernel; ++size) {
     Case<T> c(generator, {5, 1, 7}, size);
     const std::int64_t divisor = op == ReduceOp::avg ? 3 : 1;
     const auto reduction = detail::make_reduction(c.refs(), c.destination.ref(), divisor);
@@ -340,13 +343,13 @@ TEST(ReduceOnce, does_not_depend_on_the_number_of_threads_or_on_strides) {
 
 template <class T>
 T reduced(ReduceOp op, std::vector<T> values, std::int64_t divisor = 1) {
-  std::vector<ArrayRef> terms;
+  std::vector<ArrayRef> operands;
   for (auto& value : values)
-    terms.push_back(
+    operands.push_back(
         row_major(reinterpret_cast<std::byte*>(&value), element_type<T>(), {}, MemorySpace::host));
   T result{};
   detail::reduce(
-      Execution(), op, terms,
+      Execution(), op, operands,
       row_major(reinterpret_cast<std::byte*>(&result), element_type<T>(), {}, MemorySpace::host),
       divisor);
   return result;

@@ -75,10 +75,10 @@ TEST(FreedCommunicator, between_two_redistributions_makes_the_second_throw) {
 
   const auto known = error_of([&] { redistribute(rows, {Shard(1)}); });
   const auto unknown = error_of([&] { redistribute(columns, {Replicate()}); });
-  const auto whole = error_of([&] { full_tensor(columns); });
+  const auto full = error_of([&] { full_tensor(columns); });
   const auto elsewhere = wrong_elsewhere();
 
-  for (const auto& message : {known, unknown, whole}) EXPECT_THAT(message, HasSubstr("was freed"));
+  for (const auto& message : {known, unknown, full}) EXPECT_THAT(message, HasSubstr("was freed"));
   EXPECT_EQ(wrong_iota(columns), "");
   EXPECT_EQ(elsewhere, "");
 }
@@ -100,10 +100,11 @@ TEST(FreedCommunicator, after_all_is_dropped_leaves_nothing) {
 
 /// "complete", or what wait() throws: a result that is complete has to be right.
 std::string outcome_of(Pending<Matrix>& pending, const Matrix& mine, int ranks) {
-  const auto term = on_host(mine);
+  const auto contribution = on_host(mine);
   try {
-    const auto wrong = wrong_whole(pending.wait(), detail::extents_of(mine),
-                                   [&](const Extents& i) { return ranks * term(i[0], i[1]); });
+    const auto wrong = wrong_view(pending.wait(), detail::extents_of(mine), [&](const Extents& i) {
+      return ranks * contribution(i[0], i[1]);
+    });
     return wrong == "" ? "complete" : wrong;
   } catch (const MpiError& error) {
     return error.what();
@@ -157,11 +158,11 @@ TEST(FreedCommunicator, does_not_end_calls_pending_on_others) {
   OwnMesh second;
   const auto mine = iota_view<Matrix>({6, 50'000});
   auto pending = all_reduce_async(mine, ReduceOp::sum, first.mesh, 0);
-  auto doomed = all_reduce_async(mine, ReduceOp::sum, second.mesh, 0);
+  auto failing = all_reduce_async(mine, ReduceOp::sum, second.mesh, 0);
 
   second.free();
   const auto outcome = outcome_of(pending, mine, first.mesh.size());
-  const auto other_outcome = outcome_of(doomed, mine, first.mesh.size());
+  const auto other_outcome = outcome_of(failing, mine, first.mesh.size());
   first.free();
 
   EXPECT_EQ(outcome, "complete");

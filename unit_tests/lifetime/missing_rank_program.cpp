@@ -126,10 +126,10 @@ bool names_all_others(const DeviceMesh& mesh, const std::string& message) {
 int survive_kill(DTensor<Matrix>& tensor, bool is_missing, int missing, int milliseconds,
                  bool is_reported) {
   const auto mesh = tensor.device_mesh();
-  const auto terms =
+  const auto partial =
       from_local(tensor.to_local(), mesh, {Partial()}, Extents{2, tensor.shape()[1]});
   turn(tensor, 2);
-  reduce_partial(terms);
+  reduce_partial(partial);
   if (is_missing) kill_after(milliseconds);
   auto start = Clock::now();
   std::string message = "no error";
@@ -137,7 +137,7 @@ int survive_kill(DTensor<Matrix>& tensor, bool is_missing, int missing, int mill
     for (;;) {
       turn(tensor, 1);
       start = Clock::now();
-      reduce_partial(terms);
+      reduce_partial(partial);
       start = Clock::now();
     }
   } catch (const Timeout& error) {
@@ -178,12 +178,12 @@ int wait_for_late(DTensor<Matrix>& tensor, int calls, bool is_missing, int missi
   const auto message = timeout_of(tensor);
   tensor = before;
   turn(tensor, 3);
-  const auto whole = full_tensor(tensor);
+  const auto full = full_tensor(tensor);
   const auto others = text_of(message, missing == 0 ? 1 : 0);
 
   const bool is_named = others.starts_with(expected_of(missing));
   const bool is_same = message == others || (is_missing && message == "no error");
-  const bool is_right = whole(tensor.shape()[0] - 1, 1) == 1.0;
+  const bool is_right = full(tensor.shape()[0] - 1, 1) == 1.0;
   if (!is_named || !is_same || !is_right)
     std::printf("%s threw \"%s\", the others \"%s\"; afterwards %s\n",
                 is_missing ? "late" : "waiting", message.c_str(), others.c_str(),

@@ -182,7 +182,7 @@ TEST(LocalMapOutputs, even_is_the_local_extent_times_the_parts_and_communicates_
   }
 }
 
-TEST(LocalMapOutputs, shaped_is_as_told_and_communicates_nothing) {
+TEST(LocalMapOutputs, shaped_is_as_given_and_communicates_nothing) {
   for (const auto& mesh : lines()) {
     const DTensorSpec spec(mesh.layout(), {Shard(0)}, {7, 2});
     const auto make = [&] {
@@ -210,12 +210,12 @@ TEST(LocalMapOutputs, without_shard_the_global_shape_is_the_local_one) {
     Traffic traffic;
     const auto y = local_map(mesh, make, placements)();
     const int metadata = traffic.metadata();
-    const auto whole = full_tensor(y);
+    const auto full = full_tensor(y);
 
     EXPECT_EQ(metadata, 0);
     if (!is_on(mesh)) continue;
     EXPECT_EQ(y.shape(), (Extents{3, 2}));
-    EXPECT_EQ(wrong_whole(whole, {3, 2}, GlobalIndex({3, 2}, mesh.shape().back())), "");
+    EXPECT_EQ(wrong_view(full, {3, 2}, GlobalIndex({3, 2}, mesh.shape().back())), "");
   }
 }
 
@@ -254,13 +254,13 @@ TEST(LocalMapOutputs, inferred_sizes_may_be_uneven) {
     };
 
     const auto y = local_map(mesh, make, {Shard(0)})();
-    const auto whole = full_tensor(y);
+    const auto full = full_tensor(y);
 
     if (!is_on(mesh)) continue;
     const Extents global{begin(mesh.size()), 2};
     EXPECT_EQ(y.shape(), global);
     EXPECT_EQ(y.global_offset(), (Extents{begin(mesh.rank()), 0}));
-    EXPECT_EQ(wrong_whole(whole, global, GlobalIndex(global)), "");
+    EXPECT_EQ(wrong_view(full, global, GlobalIndex(global)), "");
   }
 }
 
@@ -278,11 +278,11 @@ TEST(LocalMapOutputs, inferred_sizes_form_a_grid_on_two_mesh_dims) {
   };
 
   const auto y = local_map(mesh, make, {Shard(0), Shard(1)})();
-  const auto whole = full_tensor(y);
+  const auto full = full_tensor(y);
 
   if (!is_on(mesh)) return;
   EXPECT_EQ(y.spec(), DTensorSpec(mesh.layout(), {Shard(0), Shard(1)}, {4, 5}, {rows, columns}));
-  EXPECT_EQ(wrong_whole(whole, {4, 5}, GlobalIndex({4, 5})), "");
+  EXPECT_EQ(wrong_view(full, {4, 5}, GlobalIndex({4, 5})), "");
 }
 
 TEST(LocalMapOutputs, sizes_that_form_no_grid_are_invalid_on_every_rank) {

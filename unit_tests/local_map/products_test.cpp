@@ -150,7 +150,7 @@ TEST(LocalMapProduct, without_a_tensor_argument_gives_a_plain_view) {
 
     static_assert(std::is_same_v<decltype(y), const Matrix>);
     const Extents rows{2 * mesh.size(), 4};
-    EXPECT_EQ(wrong_whole(y, rows, product_of_iotas(rows, {4, 4})), "");
+    EXPECT_EQ(wrong_view(y, rows, product_of_iotas(rows, {4, 4})), "");
   }
 }
 
@@ -201,12 +201,12 @@ TEST(LocalMapProduct, of_five_rows_on_two_ranks_has_three_and_two) {
   EXPECT_EQ(y.local_shape(), (Extents{mesh.rank() == 0 ? 3 : 2, 4}));
 }
 
-TEST(LocalMapProduct, function_sees_all_rows_of_an_input_made_whole) {
+TEST(LocalMapProduct, function_sees_all_rows_of_a_gathered_input) {
   for (const auto& mesh : meshes_of({{1}, {2}, {3}, {4}, {8}})) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, {4, 2});
     std::string wrong;
     const auto look = [&wrong](const Matrix& view) {
-      wrong = wrong_whole(view, {4, 2}, GlobalIndex({4, 2}));
+      wrong = wrong_view(view, {4, 2}, GlobalIndex({4, 2}));
     };
 
     local_map(look, none, {{Replicate()}}, {.redistribute_inputs = true})(x);

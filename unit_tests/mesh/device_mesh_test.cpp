@@ -102,18 +102,18 @@ TEST(DeviceMesh, communicators_have_the_right_ranks_in_the_order_named) {
   if (mesh.is_null()) return;
 
   const auto tp = mesh.comm("tp");
-  const auto turned = mesh.comm({"tp", "dp"});
+  const auto reordered = mesh.comm({"tp", "dp"});
   const auto all = mesh.comm({0, 1, 2});
 
   if (!is_on(mesh)) {
-    EXPECT_TRUE(tp == MPI_COMM_NULL && turned == MPI_COMM_NULL && all == MPI_COMM_NULL);
+    EXPECT_TRUE(tp == MPI_COMM_NULL && reordered == MPI_COMM_NULL && all == MPI_COMM_NULL);
     return;
   }
   const auto of_tp = members(tp);
-  const auto of_turned = members(turned);
+  const auto of_reordered = members(reordered);
   const auto of_all = members(all);
   EXPECT_EQ(of_tp, mesh["tp"].layout().ranks());
-  EXPECT_EQ(of_turned, mesh.sub({"tp", "dp"}).layout().ranks());
+  EXPECT_EQ(of_reordered, mesh.sub({"tp", "dp"}).layout().ranks());
   EXPECT_EQ(of_all, mesh.layout().ranks());
 }
 
@@ -140,11 +140,11 @@ TEST(DeviceMesh, dims_in_another_order_have_another_communicator) {
   if (mesh.is_null() || !is_on(mesh)) return;
 
   const auto row_major = mesh.comm({"a", "b"});
-  const auto turned = mesh.comm({"b", "a"});
-  const auto of_turned = members(turned);
+  const auto reordered = mesh.comm({"b", "a"});
+  const auto of_reordered = members(reordered);
 
-  EXPECT_FALSE(are_same(row_major, turned));
-  EXPECT_EQ(of_turned, (Ints{0, 2, 1, 3}));
+  EXPECT_FALSE(are_same(row_major, reordered));
+  EXPECT_EQ(of_reordered, (Ints{0, 2, 1, 3}));
 }
 
 TEST(DeviceMesh, communicator_of_one_dim_can_be_used) {
@@ -272,16 +272,16 @@ TEST(DeviceMesh, equality_looks_at_communicator_ranks_and_shape) {
   const int n = world_size();
   const auto mesh = mesh_of({n});
   const auto named = init_device_mesh(MPI_COMM_WORLD, {n}, {"x"});
-  const auto whole = DeviceMesh::from_comm(MPI_COMM_WORLD);
-  const auto turned = DeviceMesh::from_ranks(MPI_COMM_WORLD, countdown(n), {n});
+  const auto all = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  const auto reordered = DeviceMesh::from_ranks(MPI_COMM_WORLD, countdown(n), {n});
   const auto square = init_device_mesh(MPI_COMM_WORLD, {n, 1});
   MPI_Comm own = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &own);
   const auto elsewhere = DeviceMesh::from_comm(own);
 
   EXPECT_EQ(mesh, named);
-  EXPECT_EQ(mesh, whole);
-  EXPECT_EQ(mesh == turned, n == 1);
+  EXPECT_EQ(mesh, all);
+  EXPECT_EQ(mesh == reordered, n == 1);
   EXPECT_FALSE(mesh == square);
   EXPECT_FALSE(mesh == elsewhere);
   EXPECT_EQ(square[0], mesh);

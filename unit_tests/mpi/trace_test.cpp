@@ -18,24 +18,24 @@ TEST(Trace, is_silent_without_an_observer) {
 }
 
 TEST(Trace, tells_nested_observers_innermost_first) {
-  std::string told;
-  const TraceScope outer([&](const TraceEvent&) { told += "outer "; });
+  std::string received;
+  const TraceScope outer([&](const TraceEvent&) { received += "outer "; });
   {
-    const TraceScope inner([&](const TraceEvent&) { told += "inner "; });
+    const TraceScope inner([&](const TraceEvent&) { received += "inner "; });
     emit(event);
   }
   emit(event);
 
-  EXPECT_EQ(told, "inner outer outer ");
+  EXPECT_EQ(received, "inner outer outer ");
 }
 
 TEST(Trace, tells_observers_of_the_emitting_thread_only) {
-  int told = 0;
-  const TraceScope scope([&](const TraceEvent&) { ++told; });
+  int received = 0;
+  const TraceScope scope([&](const TraceEvent&) { ++received; });
 
   std::thread([] { emit(event); }).join();
 
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(received, 0);
 }
 
 }  // namespace

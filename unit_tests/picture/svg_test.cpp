@@ -90,19 +90,19 @@ TEST(ShardingSvg, parts_are_to_scale) {
   EXPECT_TRUE(has(svg, "x=\"420\" y=\"83.6\" width=\"100\""));
 }
 
-TEST(ShardingSvg, replicas_and_terms_are_hatched_and_explained) {
+TEST(ShardingSvg, replicas_and_contributions_are_hatched_and_explained) {
   const auto replicas = sharding_svg(spec({2, 2}, {8}, "S(0), R"));
-  const auto terms = sharding_svg(spec({2, 2}, {8}, "S(0), P(avg)"));
+  const auto contributions = sharding_svg(spec({2, 2}, {8}, "S(0), P(avg)"));
   const auto both = sharding_svg(spec({2, 2}, {}, "R, P(sum)"));
 
   EXPECT_EQ(occurrences(replicas, "url(#tessera-replicas)"), 3);
-  EXPECT_EQ(occurrences(replicas, "url(#tessera-terms)"), 0);
+  EXPECT_EQ(occurrences(replicas, "url(#tessera-contributions)"), 0);
   EXPECT_TRUE(has(replicas, ">0=1</text>"));
-  EXPECT_EQ(occurrences(terms, "url(#tessera-terms)"), 3);
-  EXPECT_TRUE(has(terms, ">2+3 P(avg)</text>"));
-  EXPECT_EQ(occurrences(both, "url(#tessera-terms)"), 2);
+  EXPECT_EQ(occurrences(contributions, "url(#tessera-contributions)"), 3);
+  EXPECT_TRUE(has(contributions, ">2+3 P(avg)</text>"));
+  EXPECT_EQ(occurrences(both, "url(#tessera-contributions)"), 2);
   EXPECT_EQ(occurrences(both, "url(#tessera-replicas)"), 2);
-  for (const auto& svg : {replicas, terms, both}) EXPECT_EQ(xml_problem(svg), "");
+  for (const auto& svg : {replicas, contributions, both}) EXPECT_EQ(xml_problem(svg), "");
 }
 
 TEST(ShardingSvg, slices_empty_parts_and_no_elements) {
@@ -182,7 +182,7 @@ TEST(PlanSvg, reductions_have_a_matrix_for_each_phase) {
   const auto svg = plan_svg(plan({4}, {4096, 64}, "P(sum)", "R"));
 
   EXPECT_EQ(xml_problem(svg), "");
-  EXPECT_TRUE(has(svg, ">step 1 (reduce), phase 1: 4 terms are reduced by sum<"));
+  EXPECT_TRUE(has(svg, ">step 1 (reduce), phase 1: 4 contributions are reduced by sum<"));
   EXPECT_TRUE(has(svg, ">step 1 (reduce), phase 2<"));
 }
 

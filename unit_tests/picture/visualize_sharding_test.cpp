@@ -84,7 +84,7 @@ a=b: replicas
 )");
 }
 
-TEST(VisualizeSharding, terms_of_a_partial_name_their_op) {
+TEST(VisualizeSharding, contributions_of_a_partial_name_their_op) {
   EXPECT_EQ(picture({2, 2}, {10, 4}, "S(0), P(max)"), R"(
 (10, 4) on (2, 2) as S(0), P(max)
          0-3
@@ -93,22 +93,22 @@ TEST(VisualizeSharding, terms_of_a_partial_name_their_op) {
     ├────────────┤
 5-9 │ 2+3 P(max) │
     └────────────┘
-a+b: terms that are still to be reduced
+a+b: contributions, not yet reduced
 )");
 }
 
-TEST(VisualizeSharding, terms_may_have_replicas) {
+TEST(VisualizeSharding, contributions_may_have_replicas) {
   EXPECT_EQ(picture({2, 2, 2}, {10, 4}, "R, S(1), P(sum)"), R"(
 (10, 4) on (2, 2, 2) as R, S(1), P(sum)
             0-1               2-3
     ┌─────────────────┬─────────────────┐
 0-9 │ 0=4 +1=5 P(sum) │ 2=6 +3=7 P(sum) │
     └─────────────────┴─────────────────┘
-a=b: replicas; a+b: terms that are still to be reduced
+a=b: replicas; a+b: contributions, not yet reduced
 )");
 }
 
-TEST(VisualizeSharding, many_holders_are_told_in_few_numbers) {
+TEST(VisualizeSharding, many_holders_are_listed_in_few_numbers) {
   EXPECT_EQ(picture({16}, {4, 3}, "R"), R"(
 (4, 3) on (16) as R
         0-2
@@ -220,7 +220,7 @@ TEST(VisualizeSharding, zero_dims_are_one_cell) {
 ┌─────────────────┐
 │ 0=2 +1=3 P(sum) │
 └─────────────────┘
-a=b: replicas; a+b: terms that are still to be reduced
+a=b: replicas; a+b: contributions, not yet reduced
 )");
 }
 
@@ -247,7 +247,7 @@ TEST(VisualizeSharding, narrow_cells_break_their_labels) {
 0-3 │  +1=7  │  +3=9  │ +5=11  │
     │ P(sum) │ P(sum) │ P(sum) │
     └────────┴────────┴────────┘
-a=b: replicas; a+b: terms that are still to be reduced
+a=b: replicas; a+b: contributions, not yet reduced
 )");
 }
 
@@ -299,7 +299,7 @@ TEST(VisualizeSharding, colours_only_when_asked) {
   EXPECT_THAT(coloured, HasSubstr("│\x1b[30;48;5;117m  0  \x1b[0m│\x1b[30;48;5;214m  1  \x1b[0m│"));
 }
 
-TEST(VisualizeSharding, wrong_pieces_are_marked_and_told) {
+TEST(VisualizeSharding, wrong_pieces_are_marked_and_reported) {
   const detail::PieceGrid grid(spec({2, 2}, {10, 4}, "S(0), R"), {{1, {5, 4}, {4, 4}}});
 
   EXPECT_EQ("\n" + detail::picture_of(grid, {}), R"(

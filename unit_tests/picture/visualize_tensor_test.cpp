@@ -79,7 +79,7 @@ TEST(VisualizeTensor, a_wrong_view_on_one_rank_is_marked_on_every_rank) {
   }
 }
 
-TEST(VisualizeTensor, a_view_where_there_should_be_none_is_told) {
+TEST(VisualizeTensor, a_view_where_there_should_be_none_is_reported) {
   for (const auto& mesh : meshes()) {
     if (mesh.ndim() != 1 || mesh.size() == 1) continue;
     const DTensorSpec spec(mesh.layout(), {Shard(0)}, {1, 3});

@@ -78,13 +78,13 @@ TEST(Placements, split_positions_set_the_order) {
 TEST(Placements, default_order_written_out_is_the_default) {
   const Placements plain{Shard(0), Partial(), Shard(0)};
   const Placements written({Shard(0), Partial(), Shard(0)}, {0, 0, 1});
-  const Placements turned({Shard(0), Partial(), Shard(0)}, {1, 0, 0});
+  const Placements reordered({Shard(0), Partial(), Shard(0)}, {1, 0, 0});
 
   EXPECT_EQ(plain, written);
   EXPECT_EQ(plain.hash(), written.hash());
   EXPECT_EQ(to_string(written), "S(0), P(sum), S(0)");
-  EXPECT_FALSE(plain == turned);
-  EXPECT_NE(plain.hash(), turned.hash());
+  EXPECT_FALSE(plain == reordered);
+  EXPECT_NE(plain.hash(), reordered.hash());
 }
 
 TEST(Placements, different_ones_hash_differently) {
@@ -263,13 +263,13 @@ TEST(ByDim, lists_mesh_dims_first_split_first) {
   const MeshLayout layout({2, 4}, {"dp", "tp"});
 
   const auto by_mesh_dim = by_dim(layout, {{"dp", "tp"}, {}});
-  const auto turned = by_dim(layout, {{"tp", "dp"}, {}});
+  const auto reordered = by_dim(layout, {{"tp", "dp"}, {}});
   const auto crossed = by_dim(layout, {{1}, {0}});
 
   EXPECT_EQ(by_mesh_dim, (Placements{Shard(0), Shard(0)}));
-  EXPECT_EQ(turned, Placements({Shard(0), Shard(0)}, {1, 0}));
-  EXPECT_FALSE(by_mesh_dim == turned);
-  EXPECT_EQ(turned.split_order(0), (Ints{1, 0}));
+  EXPECT_EQ(reordered, Placements({Shard(0), Shard(0)}, {1, 0}));
+  EXPECT_FALSE(by_mesh_dim == reordered);
+  EXPECT_EQ(reordered.split_order(0), (Ints{1, 0}));
   EXPECT_EQ(crossed, (Placements{Shard(1), Shard(0)}));
 }
 

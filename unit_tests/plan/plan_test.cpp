@@ -117,11 +117,11 @@ TEST(Plan, large_all_reduces_scatter_and_gather_in_one_step) {
   EXPECT_EQ(received_elements(large, 0), 2 * 3 * 1024 * 64);
 }
 
-TEST(Plan, tiny_all_reduces_gather_the_terms) {
+TEST(Plan, tiny_all_reduces_gather_the_contributions) {
   EXPECT_EQ(plan({4}, {3}, "P(sum)", "R").steps(0).front().phases.size(), 1u);
 }
 
-TEST(Plan, from_partial_to_shard_each_rank_receives_the_terms_of_its_piece) {
+TEST(Plan, from_partial_to_shard_each_rank_receives_the_contributions_of_its_piece) {
   const auto scatter = plan({4}, {12, 3}, "P(sum)", "S(0)");
 
   EXPECT_EQ(scatter.exchanges(), 1);
@@ -191,7 +191,7 @@ TEST(Plan, tiny_messages_to_many_ranks_go_by_one_mesh_dim_after_another) {
   EXPECT_EQ(exchanges({4, 4}, {16, 16}, "S(0), S(0)", "S(1), S(1)"), 1);
 }
 
-TEST(Plan, cost_model_decides_between_ways) {
+TEST(Plan, cost_model_decides_between_paths) {
   const MeshLayout layout({4});
   const DTensorSpec from(layout, {Partial()}, {64, 64});
   const DTensorSpec to(layout, {Replicate()}, {64, 64});
@@ -282,7 +282,7 @@ std::vector<std::int64_t> received_from_other_nodes(const RedistributePlan& plan
 TEST(Plan, by_way_of_nodes_only_the_exchange_in_the_middle_leaves_them) {
   const MeshLayout line(std::vector<int>{16});
   const MeshLayout grid({8, 2});
-  const CostModel few{.seconds_per_message = 1e-9, .seconds_per_far_message = 1};
+  const CostModel few{.seconds_per_message = 1e-9, .seconds_per_inter_node_message = 1};
   const auto plan_for = [&](const MeshLayout& layout, const Extents& ranks_per_node,
                             Boundaries boundaries, const Placements& from, const Placements& to) {
     return make_plan(DTensorSpec(layout, from, {37, 41}, std::move(boundaries)),
@@ -294,26 +294,27 @@ TEST(Plan, by_way_of_nodes_only_the_exchange_in_the_middle_leaves_them) {
 
   for (const auto& boundaries : {Boundaries{}, Boundaries{uneven, {}}}) {
     const auto plan = plan_for(line, {2}, boundaries, {Shard(0)}, {Shard(1)});
-    const auto far = received_from_other_nodes(plan);
-    ASSERT_EQ(far.size(), 3U);
-    EXPECT_EQ(far[0], 0);
-    EXPECT_GT(far[1], 0);
-    EXPECT_EQ(far[2], 0);
+    const auto received = received_from_other_nodes(plan);
+    ASSERT_EQ(received.size(), 3U);
+    EXPECT_EQ(received[0], 0);
+    EXPECT_GT(received[1], 0);
+    EXPECT_EQ(received[2], 0);
   }
   const auto plan = plan_for(grid, {1, 2}, {}, {Shard(0), Shard(0)}, {Shard(1), Shard(1)});
-  const auto far = received_from_other_nodes(plan);
-  ASSERT_EQ(far.size(), 3U);
-  EXPECT_EQ(far[0] + far[2], 0);
+  const auto received = received_from_other_nodes(plan);
+  ASSERT_EQ(received.size(), 3U);
+  EXPECT_EQ(received[0] + received[2], 0);
 }
 
 TEST(Plan, what_lies_between_exchanges_respects_the_limit_of_extra_memory) {
   const MeshLayout layout(std::vector<int>{8});
   const auto exchanges_with = [&](std::int64_t extra_memory) {
-    return make_plan(DTensorSpec(layout, {Shard(0)}, {64, 64}),
-                     DTensorSpec(layout, {Shard(1)}, {64, 64}), float64,
-                     {.extra_memory = extra_memory,
-                      .cost_model = {.seconds_per_message = 1e-9, .seconds_per_far_message = 1},
-                      .ranks_per_node = {2}})
+    return make_plan(
+               DTensorSpec(layout, {Shard(0)}, {64, 64}), DTensorSpec(layout, {Shard(1)}, {64, 64}),
+               float64,
+               {.extra_memory = extra_memory,
+                .cost_model = {.seconds_per_message = 1e-9, .seconds_per_inter_node_message = 1},
+                .ranks_per_node = {2}})
         .exchanges();
   };
 
@@ -340,7 +341,7 @@ TEST(Plan, messages_respect_the_limit_of_extra_memory) {
             8);
 }
 
-TEST(Plan, terms_of_all_boxes_respect_the_limit_of_extra_memory) {
+TEST(Plan, operands_of_all_boxes_respect_the_limit_of_extra_memory) {
   const MeshLayout layout({2, 64});
   const DTensorSpec from(layout, {Partial(), Shard(0)}, {6400, 6400});
   const DTensorSpec to(layout, {Replicate(), Shard(1)}, {6400, 6400});
@@ -349,9 +350,10 @@ TEST(Plan, terms_of_all_boxes_respect_the_limit_of_extra_memory) {
 
   for (const auto& step : plan.steps(0))
     for (const auto& phase : step.phases) {
-      const auto terms = std::ranges::count_if(
-          phase.receive, [&](const Block& block) { return phase.terms > 1 && block.peer != 0; });
-      EXPECT_LE(2 * terms * detail::PlanAccess::message_bytes(plan), 1'000'000);
+      const auto contributions = std::ranges::count_if(phase.receive, [&](const Block& block) {
+        return phase.contributions > 1 && block.peer != 0;
+      });
+      EXPECT_LE(2 * contributions * detail::PlanAccess::message_bytes(plan), 1'000'000);
     }
 }
 
@@ -372,19 +374,19 @@ std::int64_t bytes_under_way(const RedistributePlan& plan, int rank) {
     for (const auto& phase : step.phases) {
       std::vector<std::int64_t> sent;
       std::vector<std::int64_t> received;
-      std::int64_t terms = 0;
+      std::int64_t contributions = 0;
       std::int64_t moved = 0;  // to another memory space: one box at a time
-      for (std::size_t i = 0; phase.terms > 1 && i < phase.receive.size(); ++i)
-        moved = std::max(moved, phase.terms * of_one(phase.receive[i]));
+      for (std::size_t i = 0; phase.contributions > 1 && i < phase.receive.size(); ++i)
+        moved = std::max(moved, phase.contributions * of_one(phase.receive[i]));
       for (const auto& block : phase.send) sent.push_back(of_one(block));
       for (const auto& block : phase.receive) {
         if (block.peer == rank) continue;
-        if (phase.terms == 1) received.push_back(of_one(block));
+        if (phase.contributions == 1) received.push_back(of_one(block));
         const auto two_chunks = 2 * detail::PlanAccess::message_bytes(plan);
-        if (phase.terms > 1)
-          terms += std::min(block.box.size() * plan.element_type().size, two_chunks);
+        if (phase.contributions > 1)
+          contributions += std::min(block.box.size() * plan.element_type().size, two_chunks);
       }
-      most = std::max(most, of_largest(sent) + of_largest(received) + terms + moved);
+      most = std::max(most, of_largest(sent) + of_largest(received) + contributions + moved);
     }
   return most;
 }
@@ -436,11 +438,11 @@ TEST(Plan, refuses_other_shapes_other_meshes_and_ops_without_meaning) {
   EXPECT_NO_THROW(make_plan(partial, partial, float64));
 }
 
-TEST(Plan, explains_itself_in_words) {
+TEST(Plan, describes_itself_as_text) {
   const auto text = plan({4}, {4096, 64}, "P(sum)", "R").explain();
 
   EXPECT_NE(text.find("(4096, 64) on (4) as P(sum) -> R: 1 exchange"), std::string::npos) << text;
-  EXPECT_NE(text.find("4 terms of sum"), std::string::npos) << text;
+  EXPECT_NE(text.find("4 contributions reduced by sum"), std::string::npos) << text;
 }
 
 TEST(Plan, explains_bytes_beside_the_least_that_are_needed) {

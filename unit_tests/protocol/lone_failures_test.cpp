@@ -32,12 +32,12 @@ using ::testing::StrEq;
 
 constexpr int nobody = -1;
 
-std::string words(int number) {
+std::string text_of(int number) {
   return "on purpose " + std::to_string(number);
 }
 
 void throw_if(bool fails, int number) {
-  if (fails) throw InvalidArgument(words(number));
+  if (fails) throw InvalidArgument(text_of(number));
 }
 
 /// A call that needs no message once the ranks know it. `thrower`, of the mesh, fails in it.
@@ -157,8 +157,8 @@ TEST(LoneFailures, rank_that_fails_in_a_later_call_has_not_left_out_the_one_befo
     const auto one = message_of<InvalidArgument>([&] { silent(first, 0, number); });
     const auto two = message_of<InvalidArgument>([&] { silent(second, n - 1, number); });
 
-    EXPECT_THAT(one, AnyOf(StrEq("no error"), HasSubstr(words(number))));
-    EXPECT_THAT(two, AnyOf(StrEq("no error"), HasSubstr(words(number))));
+    EXPECT_THAT(one, AnyOf(StrEq("no error"), HasSubstr(text_of(number))));
+    EXPECT_THAT(two, AnyOf(StrEq("no error"), HasSubstr(text_of(number))));
     EXPECT_EQ(exchanged(second, number), "");
     EXPECT_EQ(exchanged(first, number), "");
   }
@@ -182,7 +182,7 @@ TEST(LoneFailures, rank_that_comes_late_learns_of_calls_that_exclude_one_another
         exchanged(first, late);
     });
 
-    EXPECT_THAT(text, HasSubstr(words(late)));
+    EXPECT_THAT(text, HasSubstr(text_of(late)));
     EXPECT_EQ(exchanged(second, late), "");
     EXPECT_EQ(exchanged(first, late), "");
   }
@@ -208,7 +208,7 @@ TEST(LoneFailures, long_messages_keep_their_memory_until_they_are_taken) {
       });
     });
 
-    EXPECT_THAT(error, HasSubstr(words(thrower)));
+    EXPECT_THAT(error, HasSubstr(text_of(thrower)));
     EXPECT_EQ(exchanged(mesh, thrower), "");
   }
 }
@@ -284,8 +284,9 @@ TEST(LoneFailures, ranks_stay_in_step_whoever_calls_what) {
     if (stray >= n)
       ASSERT_EQ(error, "no error");
     else
-      ASSERT_THAT(error, AnyOf(HasSubstr(is_silent ? words(number) : "the same call on every rank"),
-                               StrEq(are_others_silent ? "no error" : "error")));
+      ASSERT_THAT(error,
+                  AnyOf(HasSubstr(is_silent ? text_of(number) : "the same call on every rank"),
+                        StrEq(are_others_silent ? "no error" : "error")));
     ASSERT_EQ(exchanged(meshes[first], -number), "");
     if (is_on(pair)) {
       ASSERT_EQ(exchanged(pair, -number), "");
@@ -311,11 +312,11 @@ TEST(LoneFailures, ranks_stay_in_step_whoever_fails_wherever) {
     const bool fails = is_thrower && (step.place != 1 || step.inner.is_null() ||
                                       (is_on(step.inner) && step.is_inner_silent));
     if (fails)
-      ASSERT_THAT(error, HasSubstr(words(number)));
+      ASSERT_THAT(error, HasSubstr(text_of(number)));
     else if (step.thrower == nobody)
       ASSERT_EQ(error, "no error");
     else
-      ASSERT_THAT(error, AnyOf(StrEq("no error"), HasSubstr(words(number))));
+      ASSERT_THAT(error, AnyOf(StrEq("no error"), HasSubstr(text_of(number))));
   }
 }
 

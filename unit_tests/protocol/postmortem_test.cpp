@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 /// One call of the program; what it does follows from these alone.
 struct Step {
-  enum Kind { across, back, whole, sum, slice, kinds };
+  enum Kind { across, back, full, sum, slice, kinds };
   Kind kind = across;
   int rows = 120;  ///< a piece for every rank of 3, 4, 5 and 8: all need all others
   bool is_float = false;
@@ -45,7 +45,7 @@ enum class Deviation {
 };
 
 const char* function_of(const Step& step) {
-  return step.kind == Step::whole ? "full_tensor" : "redistribute";
+  return step.kind == Step::full ? "full_tensor" : "redistribute";
 }
 
 template <class View>
@@ -61,7 +61,7 @@ void run(const DeviceMesh& mesh, const Step& step) {
   const auto held = step.kind == Step::sum ? all(Replicate()) : source;
   const auto view = empty<View>(mesh, held, shape).to_local();
   const auto tensor = from_local(view, mesh, source, shape);
-  if (step.kind == Step::whole)
+  if (step.kind == Step::full)
     full_tensor(tensor);
   else if (step.goes_to_replicas || step.kind == Step::sum)
     redistribute(tensor, all(Replicate()));

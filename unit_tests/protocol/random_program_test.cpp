@@ -29,7 +29,7 @@ struct Step {
   enum Kind {
     redistribution,
     into,
-    whole,
+    full,
     gather,
     distribution,
     local,
@@ -143,12 +143,12 @@ class Program {
         redistribute_into(to, known.tensor);
         return wrong_iota(to, known.factor);
       }
-      case Step::whole:
-        return wrong_whole(full_tensor(known.tensor), shape, GlobalIndex(shape, known.factor));
+      case Step::full:
+        return wrong_view(full_tensor(known.tensor), shape, GlobalIndex(shape, known.factor));
       case Step::gather: {
-        const auto whole = gather_to(known.tensor, step.number);
+        const auto full = gather_to(known.tensor, step.number);
         if (mesh.rank() != step.number) return "";
-        return wrong_whole(whole, shape, GlobalIndex(shape, known.factor));
+        return wrong_view(full, shape, GlobalIndex(shape, known.factor));
       }
       case Step::distribution:
         known = {distribute_tensor(iota_view<Matrix>(step.shape), mesh, step.placements,
@@ -162,9 +162,9 @@ class Program {
         return mapped(known, throws);
       case Step::reduced_later: {
         auto pending = all_reduce_async(own(mesh), ReduceOp::sum, mesh, along);
-        const auto whole = full_tensor(known.tensor);
+        const auto full = full_tensor(known.tensor);
         const auto wrong = wrong_sum(pending.wait(), mesh, along);
-        return wrong.empty() ? wrong_whole(whole, shape, GlobalIndex(shape, known.factor)) : wrong;
+        return wrong.empty() ? wrong_view(full, shape, GlobalIndex(shape, known.factor)) : wrong;
       }
       case Step::reduced:
         return wrong_sum(all_reduce(own(mesh), ReduceOp::sum, mesh, along), mesh, along);
@@ -203,7 +203,7 @@ class Program {
     const auto group = mesh.sub(along);
     double expected = 0;
     for (const int rank : group.layout().ranks()) expected += mesh.layout().position_of(rank) + 1;
-    return wrong_whole(sum, {4, 8}, [&](const Extents&) { return expected; });
+    return wrong_view(sum, {4, 8}, [&](const Extents&) { return expected; });
   }
 
   static std::string wrong_collective(const Step& step, const DeviceMesh& mesh, int along) {
@@ -214,18 +214,18 @@ class Program {
     };
     const auto n = static_cast<std::int64_t>(ranks.size());
     if (step.kind == Step::gathered)
-      return wrong_whole(all_gather(own(mesh), 0, mesh, along), {4 * n, 8},
-                         [&](const Extents& index) { return value_of(index[0] / 4); });
+      return wrong_view(all_gather(own(mesh), 0, mesh, along), {4 * n, 8},
+                        [&](const Extents& index) { return value_of(index[0] / 4); });
     if (step.kind == Step::exchanged)
-      return wrong_whole(all_to_all(own(mesh), 1, 0, mesh, along), {4 * n, 8 / n},
-                         [&](const Extents& index) { return value_of(index[0] / 4); });
+      return wrong_view(all_to_all(own(mesh), 1, 0, mesh, along), {4 * n, 8 / n},
+                        [&](const Extents& index) { return value_of(index[0] / 4); });
     if (step.kind == Step::broadcast_view)
-      return wrong_whole(broadcast(own(mesh), step.number % static_cast<int>(n), mesh, along),
-                         {4, 8}, [&](const Extents&) { return value_of(step.number % n); });
+      return wrong_view(broadcast(own(mesh), step.number % static_cast<int>(n), mesh, along),
+                        {4, 8}, [&](const Extents&) { return value_of(step.number % n); });
     double largest = 0;
     for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, value_of(i));
-    return wrong_whole(reduce_scatter(own(mesh), ReduceOp::max, 1, mesh, along), {4, 8 / n},
-                       [&](const Extents&) { return largest; });
+    return wrong_view(reduce_scatter(own(mesh), ReduceOp::max, 1, mesh, along), {4, 8 / n},
+                      [&](const Extents&) { return largest; });
   }
 
   std::vector<DeviceMesh> meshes_;

@@ -155,13 +155,13 @@ TEST(Across, partial_sums_arrive_reduced_and_partial_targets_hold_one_value) {
   std::ranges::reverse(ranks);
   const auto reversed = line_of(ranks);
   const auto one = ones<Matrix>(all, {Replicate()}, {7, 3});
-  const auto terms = from_local(one.to_local(), all, {Partial()});
+  const auto partial = from_local(one.to_local(), all, {Partial()});
 
-  const auto sum = redistribute(terms, reversed, {Shard(0)});
+  const auto sum = redistribute(partial, reversed, {Shard(0)});
   const auto parts = redistribute(sum, all, {Partial()});
-  const auto whole = redistribute(parts, {Replicate()});
+  const auto full = redistribute(parts, {Replicate()});
 
-  for (const auto& tensor : {redistribute(sum, {Replicate()}), whole}) {
+  for (const auto& tensor : {redistribute(sum, {Replicate()}), full}) {
     const auto local = on_host(tensor.to_local());
     for (std::size_t i = 0; i < local.extent(0); ++i) EXPECT_EQ(local(i, 1), world_size());
   }
@@ -180,7 +180,7 @@ TEST(Across, static_extents_are_those_of_the_pieces) {
   EXPECT_EQ(on_host(everywhere.to_local())(3, 2), 14.0);
 }
 
-TEST(Across, options_that_differ_between_ranks_are_told) {
+TEST(Across, options_that_differ_between_ranks_are_reported) {
   if (world_size() < 2) GTEST_SKIP() << "needs 2 ranks";
   const auto all = mesh_of({world_size()});
   const auto first = line_of({0});
@@ -198,11 +198,11 @@ TEST(Across, a_scalar_reaches_ranks_that_have_none) {
   const auto source = full<Scalar>(first, {Replicate()}, {}, 42.0);
 
   const auto everywhere = redistribute(source, all, {Replicate()});
-  const auto terms = redistribute(everywhere, first, {Partial()});
+  const auto partial = redistribute(everywhere, first, {Partial()});
 
   EXPECT_EQ(on_host(everywhere.to_local())(), 42.0);
   if (is_on(first)) {
-    EXPECT_EQ(on_host(terms.to_local())(), 42.0);
+    EXPECT_EQ(on_host(partial.to_local())(), 42.0);
   }
 }
 
@@ -229,7 +229,7 @@ TEST(Across, on_the_same_mesh_it_is_redistribute) {
   EXPECT_EQ(traffic.exchanges(), 0);
 }
 
-TEST(Across, mistakes_are_told_to_all_ranks_and_the_next_call_works) {
+TEST(Across, mistakes_are_reported_to_all_ranks_and_the_next_call_works) {
   const auto all = mesh_of({world_size()});
   const auto first = line_of({0});
   const auto source = iota<Matrix>(all, {Shard(0)}, {6, 6});

@@ -104,8 +104,8 @@ View values(const DeviceMesh& mesh, std::int64_t rows, std::int64_t columns, int
 template <class View>
 std::string difference(const View& result, const View& expected) {
   const auto host = on_host(expected);
-  return wrong_whole(result, detail::extents_of(expected),
-                     [&](const Extents& i) { return host(i[0], i[1]); });
+  return wrong_view(result, detail::extents_of(expected),
+                    [&](const Extents& i) { return host(i[0], i[1]); });
 }
 
 template <class View>

@@ -68,7 +68,7 @@ TEST(AllReduce, sums_along_the_mesh) {
     EXPECT_EQ(traffic.exchanges(), communicates(mesh) ? 1 : 0);
     EXPECT_EQ(traffic.metadata(), 0);
     if (!is_on(mesh)) continue;
-    EXPECT_EQ(wrong_whole(sum, {5, 3}, GlobalIndex({5, 3}, mesh.size())), "");
+    EXPECT_EQ(wrong_view(sum, {5, 3}, GlobalIndex({5, 3}, mesh.size())), "");
     EXPECT_NE(sum.data(), mine.data());
   }
 }
@@ -105,7 +105,7 @@ TEST(AllReduce, goes_along_one_mesh_dim_or_several) {
     const double along_a = sum_along("a");
     const double along_b = sum_along(-1);
     const double along_both = sum_along({"a", "b"});
-    const double along_both_turned = sum_along({1, 0});
+    const double along_both_reordered = sum_along({1, 0});
 
     if (!is_on(mesh)) continue;
     const int a = mesh.size(0);
@@ -114,26 +114,27 @@ TEST(AllReduce, goes_along_one_mesh_dim_or_several) {
     EXPECT_EQ(along_a, a * at[1] + b * a * (a - 1) / 2);
     EXPECT_EQ(along_b, b * b * at[0] + b * (b - 1) / 2);
     EXPECT_EQ(along_both, mesh.size() * (mesh.size() - 1) / 2);
-    EXPECT_EQ(along_both_turned, along_both);
+    EXPECT_EQ(along_both_reordered, along_both);
   }
 }
 
 TEST(AllReduce, adds_in_the_order_of_the_ranks_by_the_fixed_tree) {
   for (const auto& mesh : lines()) {
-    const std::vector<double> terms{1e16, 1.0, -1e16, 3.0, 0.1, 7e15, -7e15, 0.3};
+    const std::vector<double> contributions{1e16, 1.0, -1e16, 3.0, 0.1, 7e15, -7e15, 0.3};
     const auto n = static_cast<std::size_t>(mesh.size());
     const auto tree = [&](const auto& self, std::size_t first, std::size_t last) -> double {
-      if (last - first == 1) return terms[first];
+      if (last - first == 1) return contributions[first];
       std::size_t half = 1;
       while (2 * half < last - first) half *= 2;
       return self(self, first, first + half) + self(self, first + half, last);
     };
-    const auto mine = constant(is_on(mesh) ? terms[static_cast<std::size_t>(mesh.rank())] : 0);
+    const auto mine =
+        constant(is_on(mesh) ? contributions[static_cast<std::size_t>(mesh.rank())] : 0);
 
     const auto sum = all_reduce(mine, ReduceOp::sum, mesh, 0);
 
     if (!is_on(mesh)) continue;
-    EXPECT_EQ(wrong_whole(sum, {3, 2}, [&](const Extents&) { return tree(tree, 0, n); }), "");
+    EXPECT_EQ(wrong_view(sum, {3, 2}, [&](const Extents&) { return tree(tree, 0, n); }), "");
   }
 }
 
@@ -166,7 +167,7 @@ TEST(AllGather, joins_equal_rows) {
     EXPECT_EQ(traffic.metadata(), communicates(mesh) ? 1 : 0);
     if (!is_on(mesh)) continue;
     const Extents shape{2 * mesh.size(), 3};
-    EXPECT_EQ(wrong_whole(all, shape, GlobalIndex(shape)), "");
+    EXPECT_EQ(wrong_view(all, shape, GlobalIndex(shape)), "");
   }
 }
 
@@ -180,7 +181,7 @@ TEST(AllGather, joins_uneven_rows_and_none) {
     const auto all = all_gather(mine, -2, mesh, 0);
 
     if (!is_on(mesh)) continue;
-    EXPECT_EQ(wrong_whole(all, {total, 3}, GlobalIndex({total, 3})), "");
+    EXPECT_EQ(wrong_view(all, {total, 3}, GlobalIndex({total, 3})), "");
   }
 }
 
@@ -194,7 +195,7 @@ TEST(AllGather, joins_columns_of_left_views) {
     const auto all = all_gather(mine, 1, mesh, 0);
 
     if (!is_on(mesh)) continue;
-    EXPECT_EQ(wrong_whole(all, shape, GlobalIndex(shape)), "");
+    EXPECT_EQ(wrong_view(all, shape, GlobalIndex(shape)), "");
   }
 }
 
@@ -206,7 +207,7 @@ TEST(AllGather, several_mesh_dims_come_in_the_order_named) {
     Traffic traffic;
     const auto row_major = all_gather(mine, 0, mesh, {"a", "b"});
     const int exchanges = traffic.exchanges();
-    const auto turned = all_gather(mine, 0, mesh, {"b", "a"});
+    const auto reordered = all_gather(mine, 0, mesh, {"b", "a"});
     const auto along_b = all_gather(mine, 0, mesh, "b");
 
     EXPECT_EQ(exchanges, communicates(mesh) ? 1 : 0);
@@ -214,11 +215,11 @@ TEST(AllGather, several_mesh_dims_come_in_the_order_named) {
     const int a = mesh.size(0);
     const int b = mesh.size(1);
     const int first = b * (*mesh.coordinate())[0];
-    EXPECT_EQ(wrong_whole(row_major, {a * b, 1}, [](const Extents& i) { return i[0]; }), "");
-    EXPECT_EQ(wrong_whole(turned, {a * b, 1},
-                          [&](const Extents& i) { return (i[0] % a) * b + i[0] / a; }),
+    EXPECT_EQ(wrong_view(row_major, {a * b, 1}, [](const Extents& i) { return i[0]; }), "");
+    EXPECT_EQ(wrong_view(reordered, {a * b, 1},
+                         [&](const Extents& i) { return (i[0] % a) * b + i[0] / a; }),
               "");
-    EXPECT_EQ(wrong_whole(along_b, {b, 1}, [&](const Extents& i) { return first + i[0]; }), "");
+    EXPECT_EQ(wrong_view(along_b, {b, 1}, [&](const Extents& i) { return first + i[0]; }), "");
   }
 }
 
@@ -266,7 +267,7 @@ TEST(ReduceScatter, is_one_exchange_also_where_one_rank_gets_all) {
     if (!is_on(mesh)) continue;
     EXPECT_EQ(sum.extent_int(0), mesh.rank() == 0 ? 1 : 0);
     if (mesh.rank() != 0) continue;
-    EXPECT_EQ(wrong_whole(sum, {1, 100'000}, GlobalIndex({1, 100'000}, mesh.size())), "");
+    EXPECT_EQ(wrong_view(sum, {1, 100'000}, GlobalIndex({1, 100'000}, mesh.size())), "");
   }
 }
 
@@ -276,13 +277,13 @@ TEST(ReduceScatter, several_mesh_dims_split_in_the_order_named) {
     const auto mine = iota_view<Matrix>({n, 2});
 
     const auto row_major = reduce_scatter(mine, ReduceOp::max, 0, mesh, {0, 1});
-    const auto turned = reduce_scatter(mine, ReduceOp::max, 0, mesh, {1, 0});
+    const auto reordered = reduce_scatter(mine, ReduceOp::max, 0, mesh, {1, 0});
 
     if (!is_on(mesh)) continue;
     const auto& at = *mesh.coordinate();
-    const std::int64_t turned_rank = at[1] * mesh.size(0) + at[0];
+    const std::int64_t reordered_rank = at[1] * mesh.size(0) + at[0];
     EXPECT_EQ(wrong_element(row_major, {{mesh.rank(), 0}, {1, 2}}, GlobalIndex({n, 2})), "");
-    EXPECT_EQ(wrong_element(turned, {{turned_rank, 0}, {1, 2}}, GlobalIndex({n, 2})), "");
+    EXPECT_EQ(wrong_element(reordered, {{reordered_rank, 0}, {1, 2}}, GlobalIndex({n, 2})), "");
   }
 }
 
@@ -310,13 +311,13 @@ TEST(AllToAll, turns_rows_into_columns) {
       for (int rank = 0; rank < mesh.size(); ++rank) total += rows(rank);
 
       Traffic traffic;
-      const auto turned = all_to_all(mine, 1, 0, mesh, 0);
+      const auto reordered = all_to_all(mine, 1, 0, mesh, 0);
 
       EXPECT_EQ(traffic.exchanges(), communicates(mesh) ? 1 : 0);
       EXPECT_EQ(traffic.metadata(), communicates(mesh) ? 1 : 0);
       if (!is_on(mesh)) continue;
       const auto part = chunk({0, columns}, mesh.size(), mesh.rank());
-      EXPECT_EQ(wrong_element(turned, {{0, part.begin}, {total, part.size()}},
+      EXPECT_EQ(wrong_element(reordered, {{0, part.begin}, {total, part.size()}},
                               GlobalIndex({total, columns})),
                 "");
     }
@@ -331,10 +332,10 @@ TEST(AllToAll, several_mesh_dims_come_in_the_order_named) {
     const auto mine = matrix(1, n);
     if (is_on(mesh)) fill_iota(mine, {position, 0}, {n, n});
 
-    const auto turned = all_to_all(mine, 1, 0, mesh, {"b", "a"});
+    const auto reordered = all_to_all(mine, 1, 0, mesh, {"b", "a"});
 
     if (!is_on(mesh)) continue;
-    EXPECT_EQ(wrong_element(turned, {{0, position}, {n, 1}}, GlobalIndex({n, n})), "");
+    EXPECT_EQ(wrong_element(reordered, {{0, position}, {n, 1}}, GlobalIndex({n, n})), "");
   }
 }
 
@@ -348,10 +349,10 @@ TEST(AllToAll, along_one_dim_sends_chunk_i_to_rank_i) {
 
     if (!is_on(mesh)) continue;
     const GlobalIndex sent({n * n, 2});
-    EXPECT_EQ(wrong_whole(mixed, {n, 2},
-                          [&](const Extents& i) {
-                            return sent(Extents{n * i[0] + mesh.rank(), i[1]});
-                          }),
+    EXPECT_EQ(wrong_view(mixed, {n, 2},
+                         [&](const Extents& i) {
+                           return sent(Extents{n * i[0] + mesh.rank(), i[1]});
+                         }),
               "");
   }
 }
@@ -367,7 +368,7 @@ TEST(Broadcast, gives_everyone_the_view_of_the_root) {
       EXPECT_EQ(traffic.exchanges(), communicates(mesh) ? 1 : 0);
       EXPECT_EQ(traffic.metadata(), communicates(mesh) ? 1 : 0);
       if (!is_on(mesh)) continue;
-      EXPECT_EQ(wrong_whole(all, {4, 3}, GlobalIndex({4, 3})), "");
+      EXPECT_EQ(wrong_view(all, {4, 3}, GlobalIndex({4, 3})), "");
     }
   }
 }
@@ -402,9 +403,9 @@ TEST(Collectives, with_an_instance_are_right_after_a_fence) {
     if (!is_on(mesh)) continue;
     const Extents shape{n, 2};
     const auto part_of_columns = chunk({0, 2}, n, mesh.rank());
-    EXPECT_EQ(wrong_whole(sum, shape, GlobalIndex(shape, n)), "");
-    EXPECT_EQ(wrong_whole(all, shape, GlobalIndex(shape, n)), "");
-    EXPECT_EQ(wrong_whole(root, shape, GlobalIndex(shape)), "");
+    EXPECT_EQ(wrong_view(sum, shape, GlobalIndex(shape, n)), "");
+    EXPECT_EQ(wrong_view(all, shape, GlobalIndex(shape, n)), "");
+    EXPECT_EQ(wrong_view(root, shape, GlobalIndex(shape)), "");
     EXPECT_EQ(wrong_element(columns, {{0, part_of_columns.begin}, {n, part_of_columns.size()}},
                             GlobalIndex(shape, n)),
               "");
@@ -422,7 +423,7 @@ TEST(Collectives, result_of_a_const_view_can_be_written) {
     static_assert(!std::is_const_v<decltype(sum)::value_type>);
     static_assert(!decltype(sum)::traits::memory_traits::is_unmanaged);
     if (!is_on(mesh)) continue;
-    EXPECT_EQ(wrong_whole(sum, {3, 2}, GlobalIndex({3, 2}, mesh.size())), "");
+    EXPECT_EQ(wrong_view(sum, {3, 2}, GlobalIndex({3, 2}, mesh.size())), "");
   }
 }
 
@@ -444,10 +445,10 @@ TEST(Collectives, off_the_mesh_nothing_happens) {
   const auto sum = all_reduce(mine, ReduceOp::sum, mesh, 0);
   const auto all = all_gather(mine, 0, mesh, 0);
   const auto part = reduce_scatter(mine, ReduceOp::sum, 0, mesh, 0);
-  const auto turned = all_to_all(mine, 1, 0, mesh, 0);
+  const auto reordered = all_to_all(mine, 1, 0, mesh, 0);
   const auto root = broadcast(mine, 0, mesh, 0);
 
-  EXPECT_EQ(sum.size() + all.size() + part.size() + turned.size() + root.size(), 0u);
+  EXPECT_EQ(sum.size() + all.size() + part.size() + reordered.size() + root.size(), 0u);
   EXPECT_EQ(traffic.exchanges() + traffic.metadata() + traffic.agreements(), 0);
 }
 

@@ -76,10 +76,10 @@ TEST(DistributeTensor, wrong_data_of_other_ranks_is_not_looked_at) {
     Kokkos::deep_copy(wrong, -1);
     const auto data = mesh.rank() == 0 ? iota_view<Matrix>({7, 3}) : wrong;
 
-    const auto whole = distribute_tensor(data, mesh, {Replicate()});
+    const auto full = distribute_tensor(data, mesh, {Replicate()});
     const auto columns = distribute_tensor(data, mesh, {Shard(-1)});
 
-    EXPECT_EQ(wrong_iota(whole), "");
+    EXPECT_EQ(wrong_iota(full), "");
     EXPECT_EQ(wrong_iota(columns), "");
     EXPECT_EQ(columns.placements(), Placements{Shard(1)});
   }
@@ -91,10 +91,10 @@ TEST(DistributeTensor, each_rank_takes_its_own_slice_without_an_exchange) {
 
     Traffic traffic;
     const auto rows = distribute_tensor(data, mesh, {Shard(0)}, {.each_rank = true});
-    const auto whole = distribute_tensor(data, mesh, {Replicate()}, {.each_rank = true});
+    const auto full = distribute_tensor(data, mesh, {Replicate()}, {.each_rank = true});
 
     EXPECT_EQ(wrong_iota(rows), "");
-    EXPECT_EQ(wrong_iota(whole), "");
+    EXPECT_EQ(wrong_iota(full), "");
     EXPECT_EQ(traffic.exchanges() + traffic.metadata() + traffic.agreements(), 0);
   }
 }
@@ -116,10 +116,10 @@ TEST(DistributeTensor, without_placements_every_rank_gets_all) {
   for (const auto& mesh : meshes_of({{1}, {3}, {2, 2}, {4, 2}})) {
     const auto data = mesh.rank() == 0 ? iota_view<Matrix>({5, 3}) : Matrix();
 
-    const auto whole = distribute_tensor(data, mesh);
+    const auto full = distribute_tensor(data, mesh);
 
-    EXPECT_TRUE(whole.placements().is_all_replicate());
-    EXPECT_EQ(wrong_iota(whole), "");
+    EXPECT_TRUE(full.placements().is_all_replicate());
+    EXPECT_EQ(wrong_iota(full), "");
   }
 }
 
@@ -190,13 +190,13 @@ TEST(GatherTo, one_rank_gets_all_and_the_others_nothing) {
     const auto rows = iota<Matrix>(mesh, {Shard(0)}, {7, 3});
     for (int rank = 0; rank < mesh.size(); ++rank) {
       Traffic traffic;
-      const auto whole = gather_to(rows, rank);
+      const auto full = gather_to(rows, rank);
 
       EXPECT_EQ(traffic.exchanges(), is_on(mesh) && mesh.size() > 1 ? 1 : 0);
       if (mesh.rank() == rank)
-        EXPECT_EQ(wrong_whole(whole, {7, 3}, GlobalIndex({7, 3})), "");
+        EXPECT_EQ(wrong_view(full, {7, 3}, GlobalIndex({7, 3})), "");
       else
-        EXPECT_EQ(whole.size(), 0u);
+        EXPECT_EQ(full.size(), 0u);
     }
   }
 }

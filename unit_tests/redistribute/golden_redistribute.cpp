@@ -67,9 +67,9 @@ double largest_magnitude(const std::vector<Piece>& pieces) {
   return largest;
 }
 
-/// Everything is exact but averages. PyTorch divides once per mesh dim, so where terms cancel its
-/// own values are off by a rounding error of the terms' size (line 176: 0.16666666666666607 for
-/// 1/6): averages may differ by 4e-16 of the largest term.
+/// Everything is exact but averages. PyTorch divides once per mesh dim, so where contributions
+/// cancel its own values are off by a rounding error of the contributions' size (line 176:
+/// 0.16666666666666607 for 1/6): averages may differ by 4e-16 of the largest contribution.
 Case read_case(const std::string& line) {
   const auto object = json::parse(line);
   const tessera::MeshLayout layout(object["mesh"].get<std::vector<int>>());

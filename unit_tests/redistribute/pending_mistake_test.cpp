@@ -149,12 +149,12 @@ TEST(PendingMistake, of_a_later_call_leaves_alone_what_has_another_exchange_to_g
   if (world_size() == 1) return;
   const auto mesh = everyone_along_x();
   const auto grid = mesh_of({1, mesh.size()});
-  const auto terms = from_local(constant(1, few()), mesh, {Partial()});
+  const auto partial = from_local(constant(1, few()), mesh, {Partial()});
   for (int turn = 0; turn < 20; ++turn) {
-    // For this rank's terms the others wait while their later call fails.
+    // For this rank's contribution the others wait while their later call fails.
     if (mesh.rank() == (turn + 1) % mesh.size())
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    auto before = redistribute_async(terms, grid, {Replicate(), Replicate()});
+    auto before = redistribute_async(partial, grid, {Replicate(), Replicate()});
 
     const auto* mesh_dim = mesh.rank() == turn % mesh.size() ? "nowhere" : "x";
     const auto message = message_of<InvalidArgument>(

@@ -27,7 +27,7 @@ inline Matrix constant(double value, const Extents& shape = many) {
 }
 
 inline std::string wrong_constant(const Matrix& view, double value, const Extents& shape = many) {
-  return wrong_whole(view, shape, [&](const Extents&) { return value; });
+  return wrong_view(view, shape, [&](const Extents&) { return value; });
 }
 
 inline Pending<Matrix> start_sum(const Matrix& mine, const DeviceMesh& mesh) {

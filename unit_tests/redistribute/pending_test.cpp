@@ -160,7 +160,7 @@ TEST(Pending, that_is_complete_moves_others_on_when_it_is_tested) {
   }
 }
 
-TEST(Pending, moves_on_while_a_communicator_is_learnt) {
+TEST(Pending, moves_on_while_a_communicator_is_set_up) {
   const auto mesh = everyone();
   MPI_Comm other = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &other);

@@ -92,13 +92,13 @@ TEST(RedistributeProperty, random_transitions_under_mpi_give_what_the_serial_ora
     const auto traced = moved(traffic);
     to.copy_back();
 
-    const auto words = "case " + std::to_string(number) + ": " + to_string(random.source) + " -> " +
-                       to_string(random.target) + ", " + to_string(random.type);
+    const auto description = "case " + std::to_string(number) + ": " + to_string(random.source) +
+                             " -> " + to_string(random.target) + ", " + to_string(random.type);
     const auto values = all_values(random, result, rank);
     if (is_exact_for_integers(random)) {
-      EXPECT_EQ(first_difference(random, values), "") << words;
+      EXPECT_EQ(first_difference(random, values), "") << description;
     }
-    EXPECT_EQ(traced, planned(redistributor.plan(), rank)) << words;
+    EXPECT_EQ(traced, planned(redistributor.plan(), rank)) << description;
   }
 }
 

@@ -37,11 +37,11 @@ void expect_lower_bound(const RandomCase& random, const RedistributePlan& plan) 
 }
 
 /// All ranks of their own node, on one node, or on nodes of a few; slots of few bytes, so that many
-/// chunks are needed; few messages and terms at once.
+/// chunks are needed; few messages and operands at once.
 SimulatedNodes random_nodes(Generator& generator, const RandomCase& random) {
   SimulatedNodes nodes;
   nodes.messages_at_once = draw(generator, 0, 3);
-  if (const int power = draw(generator, 0, 4); power < 4) nodes.terms_at_once = 1 << power;
+  if (const int power = draw(generator, 0, 4); power < 4) nodes.operands_at_once = 1 << power;
   const int kind = draw(generator, 0, 2);
   if (kind == 0) return nodes;
   nodes.slot_bytes = std::max<std::int64_t>(random.type.size, 8 * draw(generator, 1, 40));

@@ -51,7 +51,7 @@ TEST(RedistributeAll, partial_tensors_of_many_chunks) {
       EXPECT_TRUE(is_iota(sum, world_size()));
 }
 
-TEST(RedistributeAll, partial_tensors_whose_terms_come_a_few_at_a_time) {
+TEST(RedistributeAll, partial_tensors_whose_operands_come_a_few_at_a_time) {
   const auto mesh = mesh_of({world_size()});
   const auto part = iota<Matrix>(mesh, {Replicate()}, {12, 7});
   const auto a = from_local(part.to_local(), mesh, {Partial()}, {12, 7});

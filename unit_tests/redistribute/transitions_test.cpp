@@ -323,7 +323,7 @@ TEST(Redistribute, thousands_of_calls_give_the_same) {
   EXPECT_EQ(wrong_iota(columns), "");
 }
 
-TEST(Redistribute, gather_to_gives_the_whole_to_one_rank) {
+TEST(Redistribute, gather_to_gives_the_full_tensor_to_one_rank) {
   for (const auto& mesh : meshes_of({{1}, {3}, {2, 2}})) {
     const Placements start =
         mesh.ndim() == 1 ? Placements{Shard(1)} : Placements{Partial(), Shard(0)};
@@ -332,13 +332,13 @@ TEST(Redistribute, gather_to_gives_the_whole_to_one_rank) {
         from_local(iota<Matrix>(mesh, stored, {5, 4}).to_local(), mesh, start, {5, 4});
     for (int root = 0; root < mesh.size(); ++root) {
       const Traffic traffic;
-      const auto whole = gather_to(source, root);
+      const auto full = gather_to(source, root);
 
       EXPECT_LE(traffic.exchanges(), mesh.ndim());
       if (mesh.rank() == root)
-        EXPECT_EQ(wrong_whole(whole, {5, 4}, GlobalIndex({5, 4}, mesh.ndim())), "");
+        EXPECT_EQ(wrong_view(full, {5, 4}, GlobalIndex({5, 4}, mesh.ndim())), "");
       else
-        EXPECT_EQ(whole.size(), 0u);
+        EXPECT_EQ(full.size(), 0u);
     }
   }
 }

@@ -34,19 +34,22 @@ using namespace tessera::test;
 
 /// The fixed tree of the design, written once more.
 template <class T, class Combine>
-T tree(const std::vector<T>& terms, std::size_t low, std::size_t high, const Combine& combine) {
-  if (high - low == 1) return terms[low];
+T tree(const std::vector<T>& contributions, std::size_t low, std::size_t high,
+       const Combine& combine) {
+  if (high - low == 1) return contributions[low];
   std::size_t half = 1;
   while (half * 2 < high - low) half *= 2;
-  return combine(tree(terms, low, low + half, combine), tree(terms, low + half, high, combine));
+  return combine(tree(contributions, low, low + half, combine),
+                 tree(contributions, low + half, high, combine));
 }
 
-/// Terms whose sum or product depends on the order in which they are combined.
+/// Contributions whose sum or product depends on the order in which they are combined.
 template <class T>
-T hostile_term(int rank, std::int64_t element) {
+T hostile_contribution(int rank, std::int64_t element) {
   if constexpr (requires(T value) { value.imag(); }) {
     using Real = typename T::value_type;
-    return {hostile_term<Real>(rank, element), hostile_term<Real>(rank, element + 1)};
+    return {hostile_contribution<Real>(rank, element),
+            hostile_contribution<Real>(rank, element + 1)};
   } else {
     const auto large = T(1) / std::numeric_limits<T>::epsilon() * 4;
     if (element % 3 == 0) return T(0.1) * static_cast<T>(rank + 1);
@@ -75,15 +78,16 @@ void expect_bits_of_tree(ReduceOp op, const Combine& combine) {
     for (const std::int64_t size : {7, 5000}) {
       std::vector<T> expected;
       for (std::int64_t i = 0; i < size; ++i) {
-        std::vector<T> terms;
-        for (int rank = 0; rank < ranks; ++rank) terms.push_back(hostile_term<T>(rank, i));
-        expected.push_back(tree(terms, 0, terms.size(), combine));
+        std::vector<T> contributions;
+        for (int rank = 0; rank < ranks; ++rank)
+          contributions.push_back(hostile_contribution<T>(rank, i));
+        expected.push_back(tree(contributions, 0, contributions.size(), combine));
       }
       Values mine;
       if (is_on(mesh)) mine = Values("mine", size);
       change_on_host(mine, [&](const auto& host) {
         for (std::size_t i = 0; i < host.size(); ++i)
-          host(i) = hostile_term<T>(mesh.rank(), static_cast<std::int64_t>(i));
+          host(i) = hostile_contribution<T>(mesh.rank(), static_cast<std::int64_t>(i));
       });
       const auto partial = from_local(mine, mesh, {Partial(op)}, {size});
 
@@ -133,8 +137,8 @@ TEST(Bits, of_nans_and_signed_zeros_travel_unchanged) {
         redistribute(redistribute(replicated, all_shard),
                      Placements(std::vector<Placement>(dims, Partial(ReduceOp::max))));
 
-    const Bits whole(reinterpret_cast<std::uint64_t*>(gathered.data()), gathered.size());
-    for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(whole(i), patterns[i]);
+    const Bits full_view(reinterpret_cast<std::uint64_t*>(gathered.data()), gathered.size());
+    for (std::size_t i = 0; i < full_view.size(); ++i) EXPECT_EQ(full_view(i), patterns[i]);
     const Bits last(reinterpret_cast<std::uint64_t*>(on_last.data()), on_last.size());
     for (std::size_t i = 0; i < last.size(); ++i) EXPECT_EQ(last(i), patterns[i]);
     EXPECT_EQ(through_max.to_local().size(), gathered.size());
@@ -150,11 +154,11 @@ TEST(Bits, of_infinite_complex_numbers_survive_a_product_with_the_identity) {
 
   const auto partial =
       redistribute(distribute_tensor(full, mesh, {Shard(0)}), {Partial(ReduceOp::product)});
-  const auto whole = on_host(full_tensor(partial));
+  const auto full_view = on_host(full_tensor(partial));
 
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    EXPECT_EQ(whole(i).real(), infinity);
-    EXPECT_EQ(whole(i).imag(), 0.0);
+  for (std::size_t i = 0; i < full_view.size(); ++i) {
+    EXPECT_EQ(full_view(i).real(), infinity);
+    EXPECT_EQ(full_view(i).imag(), 0.0);
   }
 }
 
@@ -177,17 +181,17 @@ TEST(Boundaries, that_are_explicit_stay_where_the_split_stays) {
   const auto same = redistribute(uneven, {Shard(0)});
   const auto columns = redistribute(uneven, {Shard(1)});
   const auto rows_again = redistribute(columns, {Shard(0)});
-  const DTensorSpec told(mesh.layout(), {Shard(0)}, uneven.shape(), reversed);
-  const auto as_told = redistribute(uneven, told);
+  const DTensorSpec given(mesh.layout(), {Shard(0)}, uneven.shape(), reversed);
+  const auto as_given = redistribute(uneven, given);
 
   EXPECT_EQ(same.to_local().data(), piece.data());
   EXPECT_EQ(columns.spec(), DTensorSpec(mesh.layout(), {Shard(1)}, {total, 5}));
   EXPECT_EQ(rows_again.spec(), DTensorSpec(mesh.layout(), {Shard(0)}, {total, 5}));
-  EXPECT_EQ(as_told.spec(), told);
-  EXPECT_EQ(as_told.local_shape()[0], mesh.size() - mesh.rank() + 1);
+  EXPECT_EQ(as_given.spec(), given);
+  EXPECT_EQ(as_given.local_shape()[0], mesh.size() - mesh.rank() + 1);
   EXPECT_EQ(wrong_iota(columns), "");
   EXPECT_EQ(wrong_iota(rows_again), "");
-  EXPECT_EQ(wrong_iota(as_told), "");
+  EXPECT_EQ(wrong_iota(as_given), "");
 }
 
 template <class Expected, class V>
@@ -262,11 +266,11 @@ TEST(ElementTypes, structs_move) {
   });
 
   const auto mine = distribute_tensor(all, mesh, {Shard(0)});
-  const auto whole = on_host(full_tensor(mine));
+  const auto full_view = on_host(full_tensor(mine));
 
   for (int i = 0; i < 11; ++i) {
-    EXPECT_EQ(whole(i).id, i);
-    EXPECT_EQ(whole(i).position[2], 3.0 * i);
+    EXPECT_EQ(full_view(i).id, i);
+    EXPECT_EQ(full_view(i).position[2], 3.0 * i);
   }
   EXPECT_THROW(redistribute(mine, {Partial()}), InvalidArgument);
 }
@@ -277,13 +281,13 @@ TEST(ExecutionSpace, given_first_orders_the_work_on_that_instance) {
   const auto rows = iota<Matrix>(mesh, {Shard(0)}, {6, 4});
 
   const auto columns = redistribute(instance, rows, {Shard(1)});
-  const auto whole = full_tensor(instance, columns);
+  const auto full_view = full_tensor(instance, columns);
   redistribute_into(instance, rows, columns);
   const auto copied = clone(instance, rows);
   instance.fence();
 
   EXPECT_EQ(wrong_iota(columns), "");
-  EXPECT_EQ(wrong_whole(whole, {6, 4}, GlobalIndex({6, 4})), "");
+  EXPECT_EQ(wrong_view(full_view, {6, 4}, GlobalIndex({6, 4})), "");
   EXPECT_EQ(wrong_iota(copied), "");
 }
 

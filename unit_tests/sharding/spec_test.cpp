@@ -120,8 +120,8 @@ TEST(DTensorSpec, coordinate_and_mesh_rank_name_the_same_piece) {
 }
 
 TEST(DTensorSpec, boundaries_are_in_split_order) {
-  const Placements turned({Shard(0), Shard(0)}, {1, 0});
-  const DTensorSpec spec(MeshLayout({2, 2}), turned, {10}, {{0, 1, 3, 6, 10}});
+  const Placements reordered({Shard(0), Shard(0)}, {1, 0});
+  const DTensorSpec spec(MeshLayout({2, 2}), reordered, {10}, {{0, 1, 3, 6, 10}});
 
   EXPECT_EQ(local_shapes(spec), (std::vector<Extents>{{1}, {3}, {2}, {4}}));
   EXPECT_EQ(spec.global_offset(1), (Extents{3}));
@@ -269,9 +269,9 @@ TEST(DTensorSpec, editing_what_it_was_made_of_changes_nothing) {
 
 TEST(DTensorSpec, differs_by_mesh_placements_shape_and_order) {
   const DTensorSpec spec(MeshLayout({2, 2}), {Shard(0), Shard(0)}, {8, 4});
-  const Placements turned({Shard(0), Shard(0)}, {1, 0});
+  const Placements reordered({Shard(0), Shard(0)}, {1, 0});
   const std::vector<DTensorSpec> others{
-      {MeshLayout({2, 2}), turned, {8, 4}},
+      {MeshLayout({2, 2}), reordered, {8, 4}},
       {MeshLayout({2, 2}), {Shard(0), Shard(1)}, {8, 4}},
       {MeshLayout({2, 2}), {Shard(0), Shard(0)}, {4, 8}},
       {MeshLayout({1, 4}), {Shard(0), Shard(0)}, {8, 4}},
@@ -308,9 +308,9 @@ TEST(WithPlacements, boundaries_stay_where_the_split_stays) {
 TEST(WithPlacements, another_split_order_is_another_split) {
   const MeshLayout layout({2, 2});
   const DTensorSpec spec(layout, {Shard(0), Shard(0)}, {10}, {{0, 1, 2, 3, 10}});
-  const Placements turned({Shard(0), Shard(0)}, {1, 0});
+  const Placements reordered({Shard(0), Shard(0)}, {1, 0});
 
-  EXPECT_EQ(with_placements(spec, turned), DTensorSpec(layout, turned, {10}));
+  EXPECT_EQ(with_placements(spec, reordered), DTensorSpec(layout, reordered, {10}));
   EXPECT_EQ(with_placements(spec, {Shard(0), Replicate()}),
             DTensorSpec(layout, {Shard(0), Replicate()}, {10}));
 }

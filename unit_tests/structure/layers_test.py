@@ -56,13 +56,13 @@ class RightTrees(Layers):
             "include/tessera/redistribute/redistribute.hpp": including("<tessera/tensor/dtensor.hpp>"),
             "src/CMakeLists.txt": "add_library(tessera)\n",
             "src/config/version.cpp.in": including("<string>"),
-            "src/plan/hop.hpp": LICENCE + "#pragma once\n\n// For higher folders: Hop.\n#include <tessera/sharding/spec.hpp>\n",
-            "src/plan/order.hpp": including('"plan/hop.hpp"'),
+            "src/plan/transfer.hpp": LICENCE + "#pragma once\n\n// For higher folders: Transfer.\n#include <tessera/sharding/spec.hpp>\n",
+            "src/plan/order.hpp": including('"plan/transfer.hpp"'),
             "src/plan/order.cpp": including('"plan/order.hpp"'),
-            "src/engine/run.cpp": including('"plan/hop.hpp"', "<tessera/tensor/dtensor.hpp>"),
+            "src/engine/run.cpp": including('"plan/transfer.hpp"', "<tessera/tensor/dtensor.hpp>"),
             "examples/pca/pca.cpp": including('"local_steps.hpp"', "<tessera/tessera.hpp>"),
             "examples/pca/local_steps.hpp": including("<cmath>"),
-            "unit_tests/plan/hop_test.cpp": including('"plan/order.hpp"', "<tessera/tensor/detail/view_traits.hpp>"),
+            "unit_tests/plan/transfer_test.cpp": including('"plan/order.hpp"', "<tessera/tensor/detail/view_traits.hpp>"),
         })
 
     def test_comments_and_literals_neither_include_nor_name(self):
@@ -70,8 +70,8 @@ class RightTrees(Layers):
                                           'const char* text = "MPI_Comm // "; const char* more = R"(\n#include <mpi.h>\n)";\n'})
 
     def test_an_offer_may_stand_before_pragma_once(self):
-        self.expect({"src/plan/hop.hpp": LICENCE + "/// For higher folders: Hop.\n#pragma once\n",
-                     "src/engine/run.cpp": including('"plan/hop.hpp"')})
+        self.expect({"src/plan/transfer.hpp": LICENCE + "/// For higher folders: Transfer.\n#pragma once\n",
+                     "src/engine/run.cpp": including('"plan/transfer.hpp"')})
 
 
 class Order(Layers):
@@ -124,11 +124,11 @@ class Places(Layers):
                     "src/tensor/")
 
     def test_files_that_are_not_there(self):
-        self.expect({"src/plan/plan.cpp": including("<tessera/plan/plan.hpp>", '"plan/hop.hpp"', '"hop.hpp"'),
+        self.expect({"src/plan/plan.cpp": including("<tessera/plan/plan.hpp>", '"plan/transfer.hpp"', '"transfer.hpp"'),
                      "perf/plan.cpp": including("<tessera/plan/plan.hpp>")},
                     "src/plan/plan.cpp: includes <tessera/plan/plan.hpp>, but include/tessera/plan/plan.hpp does not exist",
-                    'src/plan/plan.cpp: includes "plan/hop.hpp", but src/plan/hop.hpp does not exist',
-                    'src/plan/plan.cpp: includes "hop.hpp", but src/hop.hpp does not exist',
+                    'src/plan/plan.cpp: includes "plan/transfer.hpp", but src/plan/transfer.hpp does not exist',
+                    'src/plan/plan.cpp: includes "transfer.hpp", but src/transfer.hpp does not exist',
                     "perf/plan.cpp: includes <tessera/plan/plan.hpp>, but include/tessera/plan/plan.hpp does not exist")
 
     def test_a_root_without_a_library(self):
@@ -137,23 +137,23 @@ class Places(Layers):
 
 class PrivateHeaders(Layers):
     def test_an_installed_header_that_includes_one(self):
-        self.expect({"include/tessera/plan/plan.hpp": including('"plan/hop.hpp"'),
-                     "include/tessera/plan/path.hpp": including("<plan/hop.hpp>"),
-                     "src/plan/hop.hpp": including()},
-                    "include/tessera/plan/plan.hpp: an installed header includes the private header src/plan/hop.hpp",
-                    "include/tessera/plan/path.hpp: an installed header includes the private header src/plan/hop.hpp")
+        self.expect({"include/tessera/plan/plan.hpp": including('"plan/transfer.hpp"'),
+                     "include/tessera/plan/path.hpp": including("<plan/transfer.hpp>"),
+                     "src/plan/transfer.hpp": including()},
+                    "include/tessera/plan/plan.hpp: an installed header includes the private header src/plan/transfer.hpp",
+                    "include/tessera/plan/path.hpp: an installed header includes the private header src/plan/transfer.hpp")
 
     def test_a_higher_folder_that_includes_one_that_offers_nothing(self):
-        self.expect({"src/plan/hop.hpp": including("<string>") + "// For higher folders: too late.\n",
-                     "src/plan/hop.cpp": including('"plan/hop.hpp"'),
-                     "src/engine/run.cpp": including('"plan/hop.hpp"')},
-                    "src/engine/run.cpp: includes the private header src/plan/hop.hpp, whose first line does not begin with "
+        self.expect({"src/plan/transfer.hpp": including("<string>") + "// For higher folders: too late.\n",
+                     "src/plan/transfer.cpp": including('"plan/transfer.hpp"'),
+                     "src/engine/run.cpp": including('"plan/transfer.hpp"')},
+                    "src/engine/run.cpp: includes the private header src/plan/transfer.hpp, whose first line does not begin with "
                     "`// For `")
 
     def test_a_lower_folder_that_includes_one(self):
-        self.expect({"src/plan/hop.hpp": LICENCE + "#pragma once\n// For higher folders: Hop.\n",
-                     "src/mesh/device_mesh.cpp": including('"plan/hop.hpp"')},
-                    'src/mesh/device_mesh.cpp: includes "plan/hop.hpp", but plan (layer 6) is above mesh (layer 5)')
+        self.expect({"src/plan/transfer.hpp": LICENCE + "#pragma once\n// For higher folders: Transfer.\n",
+                     "src/mesh/device_mesh.cpp": including('"plan/transfer.hpp"')},
+                    'src/mesh/device_mesh.cpp: includes "plan/transfer.hpp", but plan (layer 6) is above mesh (layer 5)')
 
 
 class MpiAndKokkos(Layers):
@@ -202,15 +202,15 @@ class Users(Layers):
     def test_examples_pages_and_tools_that_include_what_is_not_for_users(self):
         self.expect({"include/tessera/plan/plan.hpp": including("<tessera/plan/detail/data.hpp>"),
                      "include/tessera/plan/detail/data.hpp": including(),
-                     "src/plan/hop.hpp": LICENCE + "#pragma once\n// For higher folders: Hop.\n",
+                     "src/plan/transfer.hpp": LICENCE + "#pragma once\n// For higher folders: Transfer.\n",
                      "examples/pca/pca.cpp": including("<tessera/plan/plan.hpp>", "<tessera/plan/detail/data.hpp>"),
-                     "docs/concepts/plans.cpp": including('"../../src/plan/hop.hpp"'),
-                     "tools/show.cpp": including('"plan/hop.hpp"'),
-                     "tools/explain.cpp": including('"plan/hop.hpp"'),
-                     "perf/plan.cpp": including('"plan/hop.hpp"', "<tessera/plan/detail/data.hpp>")},
+                     "docs/concepts/plans.cpp": including('"../../src/plan/transfer.hpp"'),
+                     "tools/show.cpp": including('"plan/transfer.hpp"'),
+                     "tools/explain.cpp": including('"plan/transfer.hpp"'),
+                     "perf/plan.cpp": including('"plan/transfer.hpp"', "<tessera/plan/detail/data.hpp>")},
                     "examples/pca/pca.cpp: includes <tessera/plan/detail/data.hpp>, which is not a public header",
-                    'docs/concepts/plans.cpp: includes "../../src/plan/hop.hpp", which is not a public header',
-                    'tools/show.cpp: includes "plan/hop.hpp", which is not a public header')
+                    'docs/concepts/plans.cpp: includes "../../src/plan/transfer.hpp", which is not a public header',
+                    'tools/show.cpp: includes "plan/transfer.hpp", which is not a public header')
 
 
 class Program(Layers):

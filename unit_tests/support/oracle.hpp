@@ -12,11 +12,11 @@
 
 namespace tessera::test {
 
-/// Returns the contribution to the element at a flat global index; `term` numbers the combinations
-/// of coordinates on the Partial mesh dims. Contributions and results are small integers, exact in
-/// every element type.
-inline std::int64_t term_value(std::int64_t flat, int term, ReduceOp op) {
-  const auto mixed = (flat * 7 + term * 13 + flat * term * 3) % 11;
+/// Returns the contribution to the element at a flat global index; `contribution` numbers the
+/// combinations of coordinates on the Partial mesh dims. Contributions and results are small
+/// integers, exact in every element type.
+inline std::int64_t contribution_value(std::int64_t flat, int contribution, ReduceOp op) {
+  const auto mixed = (flat * 7 + contribution * 13 + flat * contribution * 3) % 11;
   if (op == ReduceOp::product) return mixed % 3 == 0 ? 2 : 1;
   return mixed;
 }
@@ -45,7 +45,7 @@ inline std::int64_t combine(ReduceOp op, std::int64_t a, std::int64_t b) {
 struct PartialRule {
   std::vector<int> mesh_dims;
   ReduceOp op = ReduceOp::sum;
-  int terms = 1;
+  int contributions = 1;
   std::int64_t divisor = 1;
 
   explicit PartialRule(const DTensorSpec& spec) {
@@ -54,27 +54,27 @@ struct PartialRule {
       if (!placement.is_partial()) continue;
       const int size = spec.layout().shape()[static_cast<std::size_t>(d)];
       mesh_dims.push_back(d);
-      terms *= size;
+      contributions *= size;
       if (placement.op() == ReduceOp::avg) divisor *= size;
       op = placement.op() == ReduceOp::avg ? ReduceOp::sum : placement.op();
     }
   }
 
-  int term_of(const DTensorSpec& spec, const std::vector<int>& coordinate) const {
-    int term = 0;
+  int contribution_of(const DTensorSpec& spec, const std::vector<int>& coordinate) const {
+    int contribution = 0;
     for (const int d : mesh_dims)
-      term = term * spec.layout().shape()[static_cast<std::size_t>(d)] +
-             coordinate[static_cast<std::size_t>(d)];
-    return term;
+      contribution = contribution * spec.layout().shape()[static_cast<std::size_t>(d)] +
+                     coordinate[static_cast<std::size_t>(d)];
+    return contribution;
   }
 };
 
 /// Returns the value of the logical tensor before the division, from the contributions under
 /// `rule`.
 inline std::int64_t logical_value(const PartialRule& rule, std::int64_t flat) {
-  auto value = term_value(flat, 0, rule.op);
-  for (int term = 1; term < rule.terms; ++term)
-    value = combine(rule.op, value, term_value(flat, term, rule.op));
+  auto value = contribution_value(flat, 0, rule.op);
+  for (int contribution = 1; contribution < rule.contributions; ++contribution)
+    value = combine(rule.op, value, contribution_value(flat, contribution, rule.op));
   return value;
 }
 
@@ -140,12 +140,12 @@ inline double load(const std::byte* data, ElementType type) {
 inline void fill_source(const DTensorSpec& spec, int mesh_rank, const StridedArray& piece) {
   const auto coordinate = spec.layout().coordinate(mesh_rank);
   const PartialRule rule(spec);
-  const int term = rule.term_of(spec, coordinate);
+  const int contribution = rule.contribution_of(spec, coordinate);
   const auto box = spec.piece(coordinate);
   for_each_index(box, [&](const Extents& index) {
     Extents local = index;
     for (std::size_t d = 0; d < local.size(); ++d) local[d] -= box.offset[d];
-    const auto value = term_value(flat_index(spec.shape(), index), term, rule.op);
+    const auto value = contribution_value(flat_index(spec.shape(), index), contribution, rule.op);
     store(piece.element(local), piece.array().type, static_cast<double>(value));
   });
 }
@@ -170,32 +170,33 @@ std::vector<double> reduced_values(const DTensorSpec& target, const Extents& ind
   const auto& layout = target.layout();
   for (int rank = 0; rank < layout.size(); ++rank) {
     auto coordinate = layout.coordinate(rank);
-    if (rule.term_of(target, coordinate) != 0) continue;
+    if (rule.contribution_of(target, coordinate) != 0) continue;
     const auto box = target.piece(coordinate);
     bool is_inside = true;
     for (std::size_t d = 0; d < index.size(); ++d)
       is_inside = is_inside && box.interval(d).begin <= index[d] && index[d] < box.interval(d).end;
     if (!is_inside) continue;
-    std::vector<double> terms;
+    std::vector<double> contributions;
     for (int other = 0; other < layout.size(); ++other) {
       auto candidate = layout.coordinate(other);
-      bool is_term = true;
+      bool is_contribution = true;
       for (int d = 0; d < layout.ndim(); ++d) {
         const bool is_partial = target.placements()[static_cast<std::size_t>(d)].is_partial();
-        is_term = is_term && (is_partial || candidate[static_cast<std::size_t>(d)] ==
-                                                coordinate[static_cast<std::size_t>(d)]);
+        is_contribution =
+            is_contribution && (is_partial || candidate[static_cast<std::size_t>(d)] ==
+                                                  coordinate[static_cast<std::size_t>(d)]);
       }
-      if (is_term) terms.push_back(value_at(other, index));
+      if (is_contribution) contributions.push_back(value_at(other, index));
     }
-    double value = terms.front();
-    for (std::size_t t = 1; t < terms.size(); ++t) {
-      if (rule.op == ReduceOp::sum) value += terms[t];
-      if (rule.op == ReduceOp::product) value *= terms[t];
-      if (rule.op == ReduceOp::min) value = std::min(value, terms[t]);
-      if (rule.op == ReduceOp::max) value = std::max(value, terms[t]);
+    double value = contributions.front();
+    for (std::size_t t = 1; t < contributions.size(); ++t) {
+      if (rule.op == ReduceOp::sum) value += contributions[t];
+      if (rule.op == ReduceOp::product) value *= contributions[t];
+      if (rule.op == ReduceOp::min) value = std::min(value, contributions[t]);
+      if (rule.op == ReduceOp::max) value = std::max(value, contributions[t]);
       if (rule.op == ReduceOp::band || rule.op == ReduceOp::bor || rule.op == ReduceOp::bxor)
         value = static_cast<double>(combine(rule.op, static_cast<std::int64_t>(value),
-                                            static_cast<std::int64_t>(terms[t])));
+                                            static_cast<std::int64_t>(contributions[t])));
     }
     result.push_back(rule.op == ReduceOp::sum ? value / static_cast<double>(rule.divisor) : value);
   }

@@ -125,7 +125,7 @@ inline void draw_nodes(Generator& generator, const MeshLayout& layout, PlanOptio
   }
   if (kind == 0) options.cost_model.seconds_per_node_byte = 1;
   if (kind == 1) {
-    options.cost_model.seconds_per_far_message = 1;
+    options.cost_model.seconds_per_inter_node_message = 1;
     options.cost_model.seconds_per_message = 1e-9;
   }
 }

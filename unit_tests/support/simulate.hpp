@@ -24,7 +24,7 @@ struct SimulatedNodes {
   std::int64_t slot_bytes = 0;    ///< capacity of one slot, bytes
   bool has_device_slots = false;  ///< chunks lie outside the window
   int messages_at_once = 0;       ///< 0: as planned
-  int terms_at_once = 0;          ///< 0: as planned
+  int operands_at_once = 0;       ///< 0: as planned
 };
 
 /// Runs all ranks of a plan in this process, without MPI or threads: the ranks take turns, and each
@@ -110,7 +110,7 @@ class Simulation {
         .messages_at_once = nodes_.messages_at_once > 0
                                 ? nodes_.messages_at_once
                                 : detail::PlanAccess::messages_at_once(plan_),
-        .terms_at_once = nodes_.terms_at_once};
+        .terms_at_once = nodes_.operands_at_once};
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const detail::BoundPlan bound{plan_, steps_[rank], pieces_[rank], destinations_[rank]};
       auto& buffer = scratch[rank].intermediate[number.buffer()];

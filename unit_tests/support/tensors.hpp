@@ -152,7 +152,7 @@ std::string wrong_element(const V& view, const Box& box, const Expected& expecte
 
 /// Checks a full tensor held in one View, as wrong_element() does.
 template <class V, class Expected>
-std::string wrong_whole(const V& view, const Extents& shape, const Expected& expected) {
+std::string wrong_view(const V& view, const Extents& shape, const Expected& expected) {
   return wrong_element(view, {Extents::filled(shape.size(), 0), shape}, expected);
 }
 

@@ -126,11 +126,11 @@ TEST(Factories, nested_splits_keep_the_global_index) {
   for (const auto& mesh : meshes_of({{2, 2}, {2, 3}, {4, 2}})) {
     for (const Extents& global : {Extents{10, 3}, Extents{3, 10}, Extents{1, 1}, Extents{0, 4}}) {
       const auto by_order = iota<Matrix>(mesh, {Shard(0), Shard(0)}, global);
-      const auto turned = iota<Matrix>(mesh, Placements({Shard(0), Shard(0)}, {1, 0}), global);
+      const auto reordered = iota<Matrix>(mesh, Placements({Shard(0), Shard(0)}, {1, 0}), global);
       const auto crossed = iota<LeftMatrix>(mesh, {Shard(1), Shard(0)}, global);
 
       EXPECT_EQ(wrong_iota(by_order), "");
-      EXPECT_EQ(wrong_iota(turned), "");
+      EXPECT_EQ(wrong_iota(reordered), "");
       EXPECT_EQ(wrong_iota(crossed), "");
     }
   }
@@ -197,13 +197,13 @@ TEST(Factories, views_without_dynamic_extents_work_off_the_mesh_too) {
     const auto drawn = rand<Three>(mesh, {Replicate()}, {3});
     const auto index = iota<Three>(mesh, {Replicate()}, {3});
     const auto copy = clone(ones<Three>(mesh, {Replicate()}, {3}));
-    const auto whole = full_tensor(index);
+    const auto full = full_tensor(index);
 
     EXPECT_EQ(drawn.to_local().data() != nullptr, is_on(mesh));
     if (!is_on(mesh)) continue;
     EXPECT_EQ(item(scalar), on_host(drawn.to_local())(0));
     EXPECT_EQ(wrong_iota(index), "");
-    EXPECT_EQ(wrong_whole(whole, {3}, GlobalIndex({3})), "");
+    EXPECT_EQ(wrong_view(full, {3}, GlobalIndex({3})), "");
     EXPECT_EQ(wrong_piece(copy, constant(1)), "");
   }
 }
@@ -228,15 +228,15 @@ TEST(Factories, extents_0_and_1_work_everywhere) {
       const auto rows = iota<Matrix>(mesh, {Shard(0)}, global);
 
       const auto columns = redistribute(rows, {Shard(1)});
-      const auto whole = full_tensor(columns);
-      const auto again = distribute_tensor(whole, mesh, {Shard(0)});
+      const auto full = full_tensor(columns);
+      const auto again = distribute_tensor(full, mesh, {Shard(0)});
       const auto gathered = gather_to(again, mesh.size() - 1);
 
       EXPECT_EQ(wrong_iota(rows), "");
       EXPECT_EQ(wrong_iota(columns), "");
       EXPECT_EQ(wrong_iota(again), "");
       if (mesh.rank() == mesh.size() - 1)
-        EXPECT_EQ(wrong_whole(gathered, global, GlobalIndex(global)), "");
+        EXPECT_EQ(wrong_view(gathered, global, GlobalIndex(global)), "");
       else
         EXPECT_EQ(gathered.size(), 0u);
     }
@@ -253,12 +253,12 @@ TEST(Factories, eight_dimensional_tensor_works_everywhere) {
     const auto tensor = iota<Eight>(mesh, split(1, 7), global);
 
     const auto moved = redistribute(tensor, split(6, 0));
-    const auto whole = full_tensor(moved);
+    const auto full = full_tensor(moved);
 
     EXPECT_EQ(wrong_iota(tensor), "");
     EXPECT_EQ(wrong_iota(moved), "");
     if (!is_on(mesh)) continue;
-    EXPECT_EQ(wrong_whole(whole, global, GlobalIndex(global)), "");
+    EXPECT_EQ(wrong_view(full, global, GlobalIndex(global)), "");
   }
 }
 

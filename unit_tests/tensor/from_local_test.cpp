@@ -71,7 +71,7 @@ TEST(FromLocal, uneven_columns_are_gathered_exactly) {
     Traffic traffic;
     const auto tensor = from_local(local, mesh, {Shard(1)});
     const int metadata = traffic.metadata();
-    const auto whole = full_tensor(tensor);
+    const auto full = full_tensor(tensor);
 
     if (!is_on(mesh)) continue;
     EXPECT_EQ(metadata, mesh.size() > 1 ? 1 : 0);
@@ -79,7 +79,7 @@ TEST(FromLocal, uneven_columns_are_gathered_exactly) {
     EXPECT_EQ(tensor.shape(), global);
     EXPECT_EQ(tensor.local_shape(), (Extents{2, mesh.rank() + 2}));
     EXPECT_EQ(tensor.global_offset(), (Extents{0, begin(mesh.rank())}));
-    EXPECT_EQ(wrong_whole(whole, global, GlobalIndex(global)), "");
+    EXPECT_EQ(wrong_view(full, global, GlobalIndex(global)), "");
     if (mesh.size() != 4) continue;
     EXPECT_EQ(to_string(tensor.spec()), "(2, 14) on (4) as S(1), dim 1 cut at [0, 2, 5, 9, 14]");
   }
@@ -291,13 +291,13 @@ TEST(FromLocal, piece_without_elements_matches_any_extents) {
 
     const auto tensor = from_local(local, mesh, {Shard(0)});
     const auto checked = from_local(local, mesh, {Shard(0)}, {.run_check = true});
-    const auto whole = full_tensor(tensor);
+    const auto full = full_tensor(tensor);
 
     if (!is_on(mesh)) continue;
     EXPECT_EQ(tensor.shape(), (Extents{2 * last, 3}));
     EXPECT_EQ(checked.spec(), tensor.spec());
     EXPECT_EQ(tensor.local_shape(), (Extents{mesh.rank() == last ? 0 : 2, 3}));
-    EXPECT_EQ(wrong_whole(whole, {2 * last, 3}, GlobalIndex({2 * last, 3})), "");
+    EXPECT_EQ(wrong_view(full, {2 * last, 3}, GlobalIndex({2 * last, 3})), "");
   }
 }
 
@@ -369,12 +369,12 @@ TEST(FromLocal, boundaries_are_in_split_order) {
   fill_iota(local, {cuts[part], 0}, {10, 2});
 
   const auto tensor = from_local(local, mesh, placements);
-  const auto whole = full_tensor(tensor);
+  const auto full = full_tensor(tensor);
 
   if (!is_on(mesh)) return;
   EXPECT_EQ(tensor.spec(), DTensorSpec(mesh.layout(), placements, {10, 2}, {cuts, {}}));
   EXPECT_EQ(tensor.global_offset(), (Extents{cuts[part], 0}));
-  EXPECT_EQ(wrong_whole(whole, {10, 2}, GlobalIndex({10, 2})), "");
+  EXPECT_EQ(wrong_view(full, {10, 2}, GlobalIndex({10, 2})), "");
 }
 
 // The global shape follows from the local one, also where two mesh dims split one tensor dim.

@@ -71,11 +71,11 @@ void expect_equal_bits_on_all_meshes(const Make& make) {
     Traffic traffic;
     const auto tensor = make.template operator()<V>(mesh, placements);
     const int exchanges = traffic.exchanges() + traffic.metadata() + traffic.agreements();
-    const auto whole = elements(full_tensor(tensor));
+    const auto full = elements(full_tensor(tensor));
 
     EXPECT_EQ(exchanges, 0);
     if (!is_on(mesh)) continue;
-    EXPECT_TRUE(have_equal_bits(whole, reference)) << to_string(tensor.spec());
+    EXPECT_TRUE(have_equal_bits(full, reference)) << to_string(tensor.spec());
   }
 }
 

@@ -70,10 +70,10 @@ TEST(Rand, lies_in_the_half_open_unit_interval_and_fills_it_evenly) {
 }
 
 template <class T>
-void expect_pieces_equal_the_whole(Distribution distribution) {
+void expect_pieces_equal_the_full_tensor(Distribution distribution) {
   std::mt19937 generator(1);
   const Extents shape{5, 4, 33};
-  const auto whole = filled<T>(distribution, {7, 8}, product(shape));
+  const auto full = filled<T>(distribution, {7, 8}, product(shape));
   for (int n = 0; n < 60; ++n) {
     Extents offset;
     Extents piece;
@@ -89,21 +89,21 @@ void expect_pieces_equal_the_whole(Distribution distribution) {
     for_each_index(piece, [&](const Extents& index) {
       std::int64_t linear = 0;
       for (std::size_t d = 0; d < 3; ++d) linear = linear * shape[d] + offset[d] + index[d];
-      EXPECT_EQ(array.get<T>(index), whole[static_cast<std::size_t>(linear)])
+      EXPECT_EQ(array.get<T>(index), full[static_cast<std::size_t>(linear)])
           << to_string(index) << " of the piece at " << to_string(offset);
     });
   }
 }
 
 TEST(Rand, does_not_depend_on_how_the_tensor_is_cut_or_laid_out) {
-  expect_pieces_equal_the_whole<float>(Distribution::uniform);
-  expect_pieces_equal_the_whole<double>(Distribution::uniform);
-  expect_pieces_equal_the_whole<std::complex<float>>(Distribution::uniform);
+  expect_pieces_equal_the_full_tensor<float>(Distribution::uniform);
+  expect_pieces_equal_the_full_tensor<double>(Distribution::uniform);
+  expect_pieces_equal_the_full_tensor<std::complex<float>>(Distribution::uniform);
 }
 
 TEST(Randn, does_not_depend_on_how_the_tensor_is_cut_or_laid_out) {
-  expect_pieces_equal_the_whole<double>(Distribution::normal);
-  expect_pieces_equal_the_whole<std::complex<double>>(Distribution::normal);
+  expect_pieces_equal_the_full_tensor<double>(Distribution::normal);
+  expect_pieces_equal_the_full_tensor<std::complex<double>>(Distribution::normal);
 }
 
 TEST(Rand, changes_with_seed_and_stream) {

@@ -40,9 +40,8 @@ bool works(int& argc, char**& argv, bool throws) {
   survivor = tessera::redistribute(ones, {tessera::Shard(1)});
   if (throws && rank == size - 1) throw std::runtime_error("thrown on the last rank");
   if (throws && size > 1) MPI_Barrier(MPI_COMM_WORLD);
-  const auto whole =
-      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), full_tensor(survivor));
-  return whole.extent_int(0) == size && whole(0, 2) == 1.0;
+  const auto full = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), full_tensor(survivor));
+  return full.extent_int(0) == size && full(0, 2) == 1.0;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct CostModel {
   double seconds_per_message = 1e-6;             ///< cost of a message within a node
   double seconds_per_byte = 1.0 / 4e9;           ///< cost of a byte that a rank receives
   double seconds_per_reduced_byte = 0.25 / 4e9;  ///< cost of a byte of reduction operands
-  double seconds_per_far_message = 2e-6;         ///< cost of a message from another node
+  double seconds_per_inter_node_message = 2e-6;  ///< cost of a message from another node
   double seconds_per_node_byte = 1.0 / 12.5e9;   ///< cost of a byte that a node receives
 
   friend constexpr bool operator==(const CostModel&, const CostModel&) = default;

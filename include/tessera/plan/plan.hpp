@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <tessera/extents/element_type.hpp>
-#include <tessera/plan/detail/hop.hpp>
 #include <tessera/plan/detail/settings.hpp>
+#include <tessera/plan/detail/transfer.hpp>
 #include <tessera/plan/options.hpp>
 #include <tessera/sharding/spec.hpp>
 
@@ -30,7 +30,7 @@ struct Phase {
   std::vector<Block> send;     ///< blocks for other ranks, at most one for each
   std::vector<Block> receive;  ///< blocks of other ranks and its own; reductions: box by box,
                                ///< each box's contributions in order
-  int terms = 1;               ///< consecutive entries of `receive` that are reduced into one box
+  int contributions = 1;       ///< consecutive entries of `receive` that are reduced into one box
 };
 
 /// StepKind says what a step does. `exchange`: local pieces move. `reduce`: contributions along
@@ -50,10 +50,10 @@ struct PlanCost {
   std::int64_t bytes_received = 0;  ///< bytes that a rank takes from itself count, too
   std::int64_t bytes_reduced = 0;   ///< operand bytes read by reductions
   std::int64_t messages_received = 0;
-  std::int64_t far_bytes_received = 0;     ///< part from other nodes, counted on some ranks
-  std::int64_t far_messages_received = 0;  ///< likewise; or messages sent there, if more
-  double seconds = 0.0;                    ///< predicted time by the options' cost model
-  std::int64_t extra_memory = 0;           ///< largest size of the messages under way, bytes
+  std::int64_t inter_node_bytes_received = 0;     ///< part from other nodes, counted on some ranks
+  std::int64_t inter_node_messages_received = 0;  ///< likewise; or messages sent there, if more
+  double seconds = 0.0;                           ///< predicted time by the options' cost model
+  std::int64_t extra_memory = 0;                  ///< largest size of the messages under way, bytes
 };
 
 /// Describes the local work on the target's new Partial mesh dims, once the data has arrived.
@@ -157,7 +157,7 @@ struct PlanAccess {
   /// Returns the number of reduction operands of a box that are received concurrently, if there are
   /// many, and those of two chunks at once. It is a power of two, so that each group is a branch of
   /// the fixed tree, whose result waits for the other branches.
-  static int terms_at_once(const RedistributePlan& plan);
+  static int operands_at_once(const RedistributePlan& plan);
   /// Returns the largest number of messages for which a rank may have memory at once.
   static std::int64_t message_buffers(const RedistributePlan& plan);
   /// Returns the limit of the memory for all these messages, bytes.

@@ -100,7 +100,7 @@ PlanSettings plain_settings() {
 }
 
 /// Returns what the text of a call says about the memory space of its Views.
-inline const char* space_in_words(bool on_device) {
+inline const char* memory_space_note(bool on_device) {
   return on_device ? ", in device memory" : "";
 }
 

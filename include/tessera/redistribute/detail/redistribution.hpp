@@ -300,7 +300,7 @@ Placements reduced_placements(const Placements& placements);
 DTensorSpec replicated(const MeshLayout& layout, const Extents& shape);
 /// Returns the spec in which mesh rank `owner` holds the full tensor and the other ranks nothing.
 /// Expects at least one tensor dim.
-DTensorSpec whole_on(const MeshLayout& layout, const Extents& shape, int owner);
+DTensorSpec spec_on_one_rank(const MeshLayout& layout, const Extents& shape, int owner);
 void require_mesh_rank(const DeviceMesh& mesh, int mesh_rank);
 
 template <class V>
@@ -313,10 +313,10 @@ redistributed_view_t<V> gather_to(const Execution& execution, const DTensor<V>& 
     constexpr bool is_static = V::rank() == 0 || V::rank_dynamic() == 0;
     if constexpr (is_static) {
       const auto target = target_spec(tensor.spec(), all_replicate);
-      const auto whole = detail::redistribute<void>(operation, execution, tensor, target, {});
-      return mesh.rank() == mesh_rank ? Result(whole.to_local()) : Result();
+      const auto full = detail::redistribute<void>(operation, execution, tensor, target, {});
+      return mesh.rank() == mesh_rank ? Result(full.to_local()) : Result();
     } else {
-      const auto target = whole_on(mesh.layout(), tensor.shape(), mesh_rank);
+      const auto target = spec_on_one_rank(mesh.layout(), tensor.shape(), mesh_rank);
       Result result;
       if (mesh.rank() == mesh_rank) result = allocate<Result>(tensor.shape(), "tessera::gather_to");
       if (mesh.coordinate())

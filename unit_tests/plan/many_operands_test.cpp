@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions of so many terms that they are received group by group.
+// Reductions of so many operands that they are received group by group.
 #include <cstring>
 #include <map>
 #include <random>
@@ -24,7 +24,7 @@ namespace {
 using namespace tessera;
 using namespace tessera::test;
 
-/// The tree over leaves first … last - 1, in words.
+/// The tree over leaves first … last - 1, as text.
 std::string tree(int first, int last) {
   if (last - first == 1) return std::to_string(first);
   const auto middle = static_cast<int>(detail::split_point(first, last));
@@ -106,33 +106,33 @@ int most_boxes(const RedistributePlan& plan) {
   std::ptrdiff_t most = 0;
   for (int rank = 0; rank < std::ssize(plan.ranks()); ++rank) {
     const auto phase = plan.steps(rank).front().phases.front();
-    most = std::max(most, std::ssize(phase.receive) / phase.terms);
+    most = std::max(most, std::ssize(phase.receive) / phase.contributions);
   }
   return static_cast<int>(most);
 }
 
 void expect_the_same_bits(const Case& c, int at_once, int messages_at_once) {
   SCOPED_TRACE(std::string(c.from) + " -> " + c.to + " on " + std::to_string(c.mesh.front()) +
-               " ranks, terms at once " + std::to_string(at_once));
+               " ranks, operands at once " + std::to_string(at_once));
   const MeshLayout layout(c.mesh);
   const Extents shape{MeshLayout(c.mesh).size() + 3, 5};
   const DTensorSpec source(layout, parse_placements(c.from), shape);
   const DTensorSpec target(layout, parse_placements(c.to), shape);
   const auto plan = make_plan(source, target, element_type<double>(), {.extra_memory = 1000});
-  const Pieces terms(source, true);
+  const Pieces contributions(source, true);
   const Pieces expected(target, false);
   const Pieces results(target, false);
 
-  simulate(plan, terms.arrays(), expected.arrays(), {.terms_at_once = 1 << 10});
-  const int most = simulate(plan, terms.arrays(), results.arrays(),
-                            {.messages_at_once = messages_at_once, .terms_at_once = at_once});
+  simulate(plan, contributions.arrays(), expected.arrays(), {.operands_at_once = 1 << 10});
+  const int most = simulate(plan, contributions.arrays(), results.arrays(),
+                            {.messages_at_once = messages_at_once, .operands_at_once = at_once});
 
   EXPECT_EQ(results.values(), expected.values());
   const int of_a_box = 2 * at_once + detail::PartialTree::slots(layout.size());
   EXPECT_LE(most, std::max(of_a_box * most_boxes(plan), messages_at_once));
 }
 
-TEST(ManyTerms, in_groups_give_the_bits_of_all_at_once) {
+TEST(ManyOperands, in_groups_give_the_bits_of_all_at_once) {
   for (const int ranks : {2, 3, 7, 8, 13, 33})
     for (const int at_once : {1, 2, 8})
       for (const int messages_at_once : {1, 64}) {
@@ -142,7 +142,7 @@ TEST(ManyTerms, in_groups_give_the_bits_of_all_at_once) {
   expect_the_same_bits({{67}, "P", "S(0)"}, 32, 64);
 }
 
-TEST(ManyTerms, on_grids_of_ranks_as_well) {
+TEST(ManyOperands, on_grids_of_ranks_as_well) {
   for (const auto& mesh : {std::vector{5, 3}, std::vector{3, 7}, std::vector{8, 4}})
     for (const int at_once : {1, 2, 4}) {
       expect_the_same_bits({mesh, "P, S(0)", "S(0), S(0)"}, at_once, 2);
@@ -152,14 +152,14 @@ TEST(ManyTerms, on_grids_of_ranks_as_well) {
     }
 }
 
-TEST(ManyTerms, of_thousands_of_ranks_are_received_few_at_once) {
+TEST(ManyOperands, of_thousands_of_ranks_are_received_few_at_once) {
   for (const int ranks : {64, 65, 1000, 4096}) {
     const MeshLayout layout({ranks});
     const DTensorSpec source(layout, {Partial()}, {1 << 16, 64});
     const auto plan =
         make_plan(source, DTensorSpec(layout, {Shard(0)}, {1 << 16, 64}), element_type<double>());
 
-    EXPECT_EQ(detail::PlanAccess::terms_at_once(plan), 32);
+    EXPECT_EQ(detail::PlanAccess::operands_at_once(plan), 32);
     EXPECT_LE(detail::PlanAccess::message_buffers(plan), 64 + 3 * 32 + 2 * 15);
   }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <tessera/plan/detail/hop.hpp>
+#include <tessera/plan/detail/transfer.hpp>
 
 #include "plan/cells.hpp"
 #include "plan/specs.hpp"
@@ -12,15 +12,16 @@ namespace tessera::detail {
 namespace {
 
 /// Returns whether ranks fetch only from their own coordinate along this mesh dim.
-bool stays(const Hop& hop, int mesh_dim) {
-  return !hop.from.placements()[at(mesh_dim)].is_shard() && !contains(hop.term_dims, mesh_dim);
+bool stays(const Transfer& transfer, int mesh_dim) {
+  return !transfer.from.placements()[at(mesh_dim)].is_shard() &&
+         !contains(transfer.reduced_dims, mesh_dim);
 }
 
-int term_of(const Hop& hop, std::span<const int> coordinate) {
-  int term = 0;
-  for (const int d : hop.term_dims)
-    term = term * hop.from.layout().shape()[at(d)] + coordinate[at(d)];
-  return term;
+int contribution_of(const Transfer& transfer, std::span<const int> coordinate) {
+  int contribution = 0;
+  for (const int d : transfer.reduced_dims)
+    contribution = contribution * transfer.from.layout().shape()[at(d)] + coordinate[at(d)];
+  return contribution;
 }
 
 std::vector<int> without_unit_dims(const DimSplit& split) {
@@ -71,95 +72,98 @@ std::int64_t most_boxes(const DTensorSpec& spec, const DTensorSpec& others) {
 
 }  // namespace
 
-int Hop::terms() const {
+int Transfer::contributions() const {
   int result = 1;
-  for (const int d : term_dims) result *= from.layout().shape()[at(d)];
+  for (const int d : reduced_dims) result *= from.layout().shape()[at(d)];
   return result;
 }
 
-bool Hop::fetches(std::span<const int> coordinate) const {
+bool Transfer::fetches(std::span<const int> coordinate) const {
   return std::ranges::all_of(first_only, [&](int d) { return coordinate[at(d)] == 0; });
 }
 
-std::vector<Block> blocks_to_receive(const Hop& hop, std::span<const int> coordinate) {
+std::vector<Block> blocks_to_receive(const Transfer& transfer, std::span<const int> coordinate) {
   std::vector<Block> blocks;
-  const auto need = hop.to.piece(coordinate);
-  if (need.is_empty() || !hop.fetches(coordinate)) return blocks;
-  const auto& layout = hop.from.layout();
+  const auto need = transfer.to.piece(coordinate);
+  if (need.is_empty() || !transfer.fetches(coordinate)) return blocks;
+  const auto& layout = transfer.from.layout();
   const std::vector<int> any(coordinate.size(), -1);
   std::vector<int> source(coordinate.begin(), coordinate.end());
-  const int own_term = term_of(hop, coordinate);
-  for_each_cell(hop.from, need, any, source, [&](const Box& box) {
-    for_each_coordinate(layout, hop.term_dims, source, [&](int term) {
-      blocks.push_back({layout.mesh_rank(source), box, term, own_term});
+  const int own_contribution = contribution_of(transfer, coordinate);
+  for_each_cell(transfer.from, need, any, source, [&](const Box& box) {
+    for_each_coordinate(layout, transfer.reduced_dims, source, [&](int contribution) {
+      blocks.push_back({layout.mesh_rank(source), box, contribution, own_contribution});
     });
   });
   return blocks;
 }
 
-std::vector<Block> blocks_to_send(const Hop& hop, std::span<const int> coordinate) {
+std::vector<Block> blocks_to_send(const Transfer& transfer, std::span<const int> coordinate) {
   std::vector<Block> blocks;
-  const auto have = hop.from.piece(coordinate);
+  const auto have = transfer.from.piece(coordinate);
   if (have.is_empty()) return blocks;
-  const auto& layout = hop.from.layout();
+  const auto& layout = transfer.from.layout();
   std::vector<int> fixed(coordinate.size(), -1);
   std::vector<int> free_dims;
   std::vector<int> target(coordinate.begin(), coordinate.end());
   for (int d = 0; d < layout.ndim(); ++d) {
-    if (stays(hop, d))
+    if (stays(transfer, d))
       fixed[at(d)] = coordinate[at(d)];
-    else if (contains(hop.first_only, d))
+    else if (contains(transfer.first_only, d))
       target[at(d)] = 0;
-    else if (!hop.to.placements()[at(d)].is_shard())
+    else if (!transfer.to.placements()[at(d)].is_shard())
       free_dims.push_back(d);
   }
-  if (!hop.fetches(target)) return blocks;
+  if (!transfer.fetches(target)) return blocks;
   const int self = layout.mesh_rank(coordinate);
-  const int term = term_of(hop, coordinate);
-  for_each_cell(hop.to, have, fixed, target, [&](const Box& box) {
+  const int contribution = contribution_of(transfer, coordinate);
+  for_each_cell(transfer.to, have, fixed, target, [&](const Box& box) {
     for_each_coordinate(layout, free_dims, target, [&](int) {
       const int peer = layout.mesh_rank(target);
-      if (peer != self) blocks.push_back({peer, box, term, term_of(hop, target)});
+      if (peer != self)
+        blocks.push_back({peer, box, contribution, contribution_of(transfer, target)});
     });
   });
   return blocks;
 }
 
-int most_peers(const Hop& hop) {
-  const std::int64_t receive = hop.terms() * most_boxes(hop.to, hop.from);
-  const std::int64_t send = copies(hop) * most_boxes(hop.from, hop.to);
+int most_peers(const Transfer& transfer) {
+  const std::int64_t receive = transfer.contributions() * most_boxes(transfer.to, transfer.from);
+  const std::int64_t send = copies(transfer) * most_boxes(transfer.from, transfer.to);
   return static_cast<int>(std::clamp<std::int64_t>(
-      std::max(receive, send), 1, std::max(hop.from.layout().size(), hop.to.layout().size())));
+      std::max(receive, send), 1,
+      std::max(transfer.from.layout().size(), transfer.to.layout().size())));
 }
 
-int most_boxes(const Hop& hop) {
-  return static_cast<int>(
-      std::min<std::int64_t>(most_boxes(hop.to, hop.from), hop.from.layout().size()));
+int most_boxes(const Transfer& transfer) {
+  return static_cast<int>(std::min<std::int64_t>(most_boxes(transfer.to, transfer.from),
+                                                 transfer.from.layout().size()));
 }
 
-bool keeps_own(const Hop& hop) {
-  bool result = hop.is_on_one_mesh();
-  for (std::size_t d = 0; d < hop.from.shape().size(); ++d)
-    result = result && refines_at_sight(hop.from.split(d), hop.to.split(d));
+bool keeps_own(const Transfer& transfer) {
+  bool result = transfer.is_on_one_mesh();
+  for (std::size_t d = 0; d < transfer.from.shape().size(); ++d)
+    result = result && refines_at_sight(transfer.from.split(d), transfer.to.split(d));
   return result;
 }
 
-std::int64_t copies(const Hop& hop) {
+std::int64_t copies(const Transfer& transfer) {
   std::int64_t result = 1;
-  const auto& target = hop.to.layout();
+  const auto& target = transfer.to.layout();
   for (int d = 0; d < target.ndim(); ++d)
-    if (!(hop.is_on_one_mesh() && stays(hop, d)) && !hop.to.placements()[at(d)].is_shard())
+    if (!(transfer.is_on_one_mesh() && stays(transfer, d)) &&
+        !transfer.to.placements()[at(d)].is_shard())
       result *= target.shape()[at(d)];
   return result;
 }
 
-bool communicates(const Hop& hop) {
-  if (product(hop.from.shape()) == 0) return false;
-  if (hop.terms() > 1) return true;
-  if (keeps_own(hop)) return false;
-  const auto& layout = hop.from.layout();
+bool communicates(const Transfer& transfer) {
+  if (product(transfer.from.shape()) == 0) return false;
+  if (transfer.contributions() > 1) return true;
+  if (keeps_own(transfer)) return false;
+  const auto& layout = transfer.from.layout();
   for (int rank = 0; rank < layout.size(); ++rank)
-    for (const auto& block : blocks_to_receive(hop, layout.coordinate(rank)))
+    for (const auto& block : blocks_to_receive(transfer, layout.coordinate(rank)))
       if (block.peer != rank) return true;
   return false;
 }

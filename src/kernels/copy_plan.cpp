@@ -6,8 +6,8 @@
 
 #include <tessera/tensor/detail/launch.hpp>
 
-#include "kernels/planes.hpp"
-#include "kernels/stream_copy.hpp"
+#include "kernels/copy_plan.hpp"
+#include "kernels/non_temporal_copy.hpp"
 #include "kernels/tuning.hpp"
 
 namespace tessera::detail {
@@ -38,15 +38,17 @@ struct AnyMove {
   }
 };
 
-struct StreamingMove {
+struct NonTemporalMove {
   std::int64_t run;
   std::int64_t ahead;
   std::int64_t bytes() const { return run; }
-  void operator()(std::byte* to, const std::byte* from) const { stream_copy(to, from, run, ahead); }
+  void operator()(std::byte* to, const std::byte* from) const {
+    non_temporal_copy(to, from, run, ahead);
+  }
 };
 
 /// Describes the 2-D copy of one item: rows by columns of runs.
-struct Plane {
+struct Copy2d {
   const std::byte* from;
   std::byte* to;
   std::int64_t rows;
@@ -57,8 +59,8 @@ struct Plane {
   std::int64_t to_column;
   std::int64_t columns_ahead;
 
-  Plane part(std::int64_t row, std::int64_t column, std::int64_t edge) const {
-    Plane result = *this;
+  Copy2d part(std::int64_t row, std::int64_t column, std::int64_t edge) const {
+    Copy2d result = *this;
     result.from += row * from_row + column * from_column;
     result.to += row * to_row + column * to_column;
     result.rows = std::min(edge, rows - row);
@@ -82,23 +84,23 @@ void prefetch(const std::byte* run, std::int64_t bytes) {
 
 /// Calls each(run) for columns first … last - 1 of a row, and prefetches the runs ahead.
 template <class Each>
-void read_row(const Plane& plane, std::int64_t row, std::int64_t first, std::int64_t last,
+void read_row(const Copy2d& copy, std::int64_t row, std::int64_t first, std::int64_t last,
               std::int64_t run_bytes, Each each) {
-  const auto* run = plane.from + row * plane.from_row + first * plane.from_column;
-  for (auto column = first; column < last; ++column, run += plane.from_column) {
-    if (column + plane.columns_ahead < plane.columns)
-      prefetch(run + plane.columns_ahead * plane.from_column, run_bytes);
+  const auto* run = copy.from + row * copy.from_row + first * copy.from_column;
+  for (auto column = first; column < last; ++column, run += copy.from_column) {
+    if (column + copy.columns_ahead < copy.columns)
+      prefetch(run + copy.columns_ahead * copy.from_column, run_bytes);
     each(run);
   }
 }
 
 template <class Move>
-void copy_rows(const Plane& plane, Move move) {
-  for (std::int64_t row = 0; row < plane.rows; ++row) {
-    auto* to = plane.to + row * plane.to_row;
-    read_row(plane, row, 0, plane.columns, move.bytes(), [&](const std::byte* run) {
+void copy_rows(const Copy2d& copy, Move move) {
+  for (std::int64_t row = 0; row < copy.rows; ++row) {
+    auto* to = copy.to + row * copy.to_row;
+    read_row(copy, row, 0, copy.columns, move.bytes(), [&](const std::byte* run) {
       move(to, run);
-      to += plane.to_column;
+      to += copy.to_column;
     });
   }
 }
@@ -106,24 +108,24 @@ void copy_rows(const Plane& plane, Move move) {
 /// Copies runs that are too short for non-temporal stores one by one, but contiguous in the
 /// destination: gathers them in a buffer, which is then written with non-temporal stores.
 template <class Move>
-void stream_rows(const Plane& plane, Move move) {
+void copy_gathered_rows(const Copy2d& copy, Move move) {
   alignas(cache_line) std::byte buffer[gathered_bytes];
   const auto most = gathered_bytes / move.bytes();
-  for (std::int64_t row = 0; row < plane.rows; ++row)
-    for (std::int64_t first = 0; first < plane.columns; first += most) {
-      const auto last = std::min(first + most, plane.columns);
+  for (std::int64_t row = 0; row < copy.rows; ++row)
+    for (std::int64_t first = 0; first < copy.columns; first += most) {
+      const auto last = std::min(first + most, copy.columns);
       auto* to = buffer;
-      read_row(plane, row, first, last, move.bytes(), [&](const std::byte* run) {
+      read_row(copy, row, first, last, move.bytes(), [&](const std::byte* run) {
         move(to, run);
         to += move.bytes();
       });
-      stream_copy(plane.to + row * plane.to_row + first * move.bytes(), buffer,
-                  (last - first) * move.bytes(), 0);
+      non_temporal_copy(copy.to + row * copy.to_row + first * move.bytes(), buffer,
+                        (last - first) * move.bytes(), 0);
     }
 }
 
 template <class Move>
-inline void transpose_block(const Plane& block, std::int64_t rows, std::int64_t columns,
+inline void transpose_block(const Copy2d& block, std::int64_t rows, std::int64_t columns,
                             std::int64_t edge, Move move) {
   alignas(cache_line) std::byte buffer[cache_line * cache_line];
   const auto buffer_column = edge * move.bytes();
@@ -139,7 +141,7 @@ inline void transpose_block(const Plane& block, std::int64_t rows, std::int64_t 
 
 /// Transposes one block. Full blocks have loops of constant lengths, which are unrolled.
 template <class Move>
-void transpose_block(const Plane& block, std::int64_t edge, Move move) {
+void transpose_block(const Copy2d& block, std::int64_t edge, Move move) {
   if (block.rows == edge && block.columns == edge)
     transpose_block(block, edge, edge, edge, move);
   else
@@ -148,97 +150,97 @@ void transpose_block(const Plane& block, std::int64_t edge, Move move) {
 
 /// Transposes in tall and narrow tiles, so that the source is read along rows in few long streams.
 template <class Move>
-void transpose_rows(const Plane& plane, Move move) {
+void transpose_rows(const Copy2d& copy, Move move) {
   // std::max takes a copy of the constant: with a reference to it, g++ 12 does not see that `edge`
   // is constant, too.
   const auto edge = std::max(std::int64_t{least_block_edge}, cache_line / move.bytes());
-  for (std::int64_t first = 0; first < plane.columns; first += 2 * edge) {
-    const auto last = std::min(plane.columns, first + 2 * edge);
+  for (std::int64_t first = 0; first < copy.columns; first += 2 * edge) {
+    const auto last = std::min(copy.columns, first + 2 * edge);
     for (std::int64_t column = first; column < last; column += edge)
-      for (std::int64_t row = 0; row < plane.rows; row += edge)
-        transpose_block(plane.part(row, column, edge), edge, move);
+      for (std::int64_t row = 0; row < copy.rows; row += edge)
+        transpose_block(copy.part(row, column, edge), edge, move);
   }
 }
 
 /// Returns how far ahead the source is prefetched for non-temporal stores, bytes. Short runs are
 /// prefetched as a whole before, see read_row(), and give 0.
-std::int64_t bytes_ahead(const Planes& planes) {
+std::int64_t bytes_ahead(const CopyPlan& plan) {
   constexpr std::int64_t page = 4096;
-  if (planes.run <= most_prefetched_run) return 0;
-  return planes.run <= page && planes.columns > 1 ? planes.source_column_stride : within_run;
+  if (plan.run <= most_prefetched_run) return 0;
+  return plan.run <= page && plan.columns > 1 ? plan.source_column_stride : within_run;
 }
 
-enum class Way : std::uint8_t { rows, streamed_rows, transposed };
+enum class Path : std::uint8_t { rows, gathered_rows, transposed };
 
-Way way_of(const Planes& planes) {
-  if (planes.is_transposing) return Way::transposed;
-  const bool streams = planes.stores == Stores::streaming && planes.run < least_streaming_run &&
-                       planes.destination_column_stride == planes.run &&
-                       planes.columns * planes.run >= least_streaming_run;
-  return streams ? Way::streamed_rows : Way::rows;
+Path path_of(const CopyPlan& plan) {
+  if (plan.is_transposing) return Path::transposed;
+  const bool is_gathered = plan.stores == Stores::non_temporal &&
+                           plan.run < least_non_temporal_run &&
+                           plan.destination_column_stride == plan.run &&
+                           plan.columns * plan.run >= least_non_temporal_run;
+  return is_gathered ? Path::gathered_rows : Path::rows;
 }
 
 template <class Move>
-void copy_items(const Planes& planes, std::int64_t first, std::int64_t last, Move move) {
-  const auto way = way_of(planes);
-  const auto row_dim = planes.rows.ndims - 1;
+void copy_items(const CopyPlan& plan, std::int64_t first, std::int64_t last, Move move) {
+  const auto path = path_of(plan);
+  const auto row_dim = plan.rows.ndims - 1;
   for (auto i = first; i < last; ++i) {
-    const auto item = planes.rows.item(i);
-    const Plane plane{planes.source + planes.rows.offset(item, planes.source_strides),
-                      planes.destination + planes.rows.offset(item, planes.destination_strides),
+    const auto item = plan.rows.item(i);
+    const Copy2d copy{plan.source + plan.rows.offset(item, plan.source_strides),
+                      plan.destination + plan.rows.offset(item, plan.destination_strides),
                       item.length,
-                      planes.columns,
-                      planes.source_strides[row_dim],
-                      planes.source_column_stride,
-                      planes.destination_strides[row_dim],
-                      planes.destination_column_stride,
-                      planes.columns_ahead};
-    if (way == Way::transposed)
-      transpose_rows(plane, move);
-    else if (way == Way::streamed_rows)
-      stream_rows(plane, move);
+                      plan.columns,
+                      plan.source_strides[row_dim],
+                      plan.source_column_stride,
+                      plan.destination_strides[row_dim],
+                      plan.destination_column_stride,
+                      plan.columns_ahead};
+    if (path == Path::transposed)
+      transpose_rows(copy, move);
+    else if (path == Path::gathered_rows)
+      copy_gathered_rows(copy, move);
     else
-      copy_rows(plane, move);
+      copy_rows(copy, move);
   }
-  if (planes.stores == Stores::streaming) end_streaming();
+  if (plan.stores == Stores::non_temporal) fence_non_temporal_stores();
 }
 
 }  // namespace
 
-Planes make_planes(const CopyLoop& copy) {
-  Planes planes;
-  planes.source = copy.source;
-  planes.destination = copy.destination;
-  planes.run = copy.run;
-  planes.stores = copy.stores;
+CopyPlan make_copy_plan(const CopyLoop& copy) {
+  CopyPlan plan;
+  plan.source = copy.source;
+  plan.destination = copy.destination;
+  plan.run = copy.run;
+  plan.stores = copy.stores;
   CopyLoop rows = copy;
   if (!rows.extents.empty()) {
-    planes.columns = rows.extents.pop_back();
-    planes.source_column_stride = rows.source_strides.pop_back();
-    planes.destination_column_stride = rows.destination_strides.pop_back();
+    plan.columns = rows.extents.pop_back();
+    plan.source_column_stride = rows.source_strides.pop_back();
+    plan.destination_column_stride = rows.destination_strides.pop_back();
   }
-  planes.columns_ahead = columns_ahead(copy, planes.columns);
+  plan.columns_ahead = columns_ahead(copy, plan.columns);
   if (!rows.extents.empty()) {
     const auto dim = smallest_stride(rows.source_strides);
-    planes.is_transposing = copy.run <= cache_line && std::abs(rows.source_strides[dim]) <
-                                                          std::abs(planes.source_column_stride);
+    plan.is_transposing = copy.run <= cache_line &&
+                          std::abs(rows.source_strides[dim]) < std::abs(plan.source_column_stride);
     move_to_back(rows.extents, dim);
     move_to_back(rows.source_strides, dim);
     move_to_back(rows.destination_strides, dim);
   }
-  const auto rows_per_item =
-      std::max<std::int64_t>(1, bytes_per_item / (planes.columns * copy.run));
-  planes.rows = make_loops(rows.extents, planes.is_transposing ? tile_rows : rows_per_item);
-  planes.source_strides = loop_strides(rows.source_strides);
-  planes.destination_strides = loop_strides(rows.destination_strides);
-  return planes;
+  const auto rows_per_item = std::max<std::int64_t>(1, bytes_per_item / (plan.columns * copy.run));
+  plan.rows = make_loops(rows.extents, plan.is_transposing ? tile_rows : rows_per_item);
+  plan.source_strides = loop_strides(rows.source_strides);
+  plan.destination_strides = loop_strides(rows.destination_strides);
+  return plan;
 }
 
-void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last) {
-  const auto copy_by = [&](auto move) { copy_items(planes, first, last, move); };
-  if (planes.stores == Stores::streaming && planes.run >= least_streaming_run)
-    return copy_by(StreamingMove{planes.run, bytes_ahead(planes)});
-  switch (planes.run) {
+void run_copy_plan(const CopyPlan& plan, std::int64_t first, std::int64_t last) {
+  const auto copy_by = [&](auto move) { copy_items(plan, first, last, move); };
+  if (plan.stores == Stores::non_temporal && plan.run >= least_non_temporal_run)
+    return copy_by(NonTemporalMove{plan.run, bytes_ahead(plan)});
+  switch (plan.run) {
     case 1:
       return copy_by(FixedMove<1>());
     case 2:
@@ -256,7 +258,7 @@ void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last) {
     case 32:
       return copy_by(FixedMove<32>());
     default:
-      return copy_by(AnyMove{planes.run});
+      return copy_by(AnyMove{plan.run});
   }
 }
 
@@ -264,10 +266,10 @@ bool PreparedCopy::run(const Execution& execution, const std::byte* source, std:
                        Stores stores) {
   if (is_for_threads(execution, bytes_)) return false;
   finish_host(execution);
-  planes_.source = source;
-  planes_.destination = destination;
-  planes_.stores = stores;
-  copy_planes(planes_, 0, planes_.rows.items());
+  plan_.source = source;
+  plan_.destination = destination;
+  plan_.stores = stores;
+  run_copy_plan(plan_, 0, plan_.rows.items());
   return true;
 }
 

@@ -5,7 +5,7 @@
 
 #include <tessera/extents/hash.hpp>
 
-#include "debug/simulated_terms.hpp"
+#include "debug/simulated_contributions.hpp"
 #include "plan/cells.hpp"
 
 namespace tessera::detail {
@@ -16,8 +16,8 @@ std::uint64_t wrapping(std::int64_t value) {
 }
 
 /// Returns a pseudo-random number below 2^16: so small that sums of averages do not wrap.
-std::int64_t noise(std::int64_t value, std::int64_t term) {
-  return static_cast<std::int64_t>(hash_combine(wrapping(value), wrapping(term)) & 0xffff);
+std::int64_t noise(std::int64_t value, std::int64_t contribution) {
+  return static_cast<std::int64_t>(hash_combine(wrapping(value), wrapping(contribution)) & 0xffff);
 }
 
 /// Returns the inverse of an odd number modulo 2^64, by Newton's method: each step doubles the
@@ -30,7 +30,8 @@ std::uint64_t inverse(std::uint64_t odd) {
 
 }  // namespace
 
-SimulatedTerms::SimulatedTerms(const DTensorSpec& spec) : mesh_shape(spec.layout().shape()) {
+SimulatedContributions::SimulatedContributions(const DTensorSpec& spec)
+    : mesh_shape(spec.layout().shape()) {
   for (int d = 0; d < std::ssize(mesh_shape); ++d) {
     const auto& placement = spec.placements()[at(d)];
     if (!placement.is_partial()) continue;
@@ -43,16 +44,16 @@ SimulatedTerms::SimulatedTerms(const DTensorSpec& spec) : mesh_shape(spec.layout
   }
 }
 
-std::int64_t SimulatedTerms::term_of(std::span<const int> coordinate) const {
-  std::int64_t term = 0;
-  for (const int d : mesh_dims) term = term * mesh_shape[at(d)] + coordinate[at(d)];
-  return term;
+std::int64_t SimulatedContributions::contribution_of(std::span<const int> coordinate) const {
+  std::int64_t contribution = 0;
+  for (const int d : mesh_dims) contribution = contribution * mesh_shape[at(d)] + coordinate[at(d)];
+  return contribution;
 }
 
-std::int64_t SimulatedTerms::value(std::int64_t term, std::int64_t reduced) const {
-  const bool has_value = reduced % number == term;
-  const auto own = noise(reduced, term);
-  const auto next = noise(reduced, (term + 1) % number);
+std::int64_t SimulatedContributions::value(std::int64_t contribution, std::int64_t reduced) const {
+  const bool has_value = reduced % number == contribution;
+  const auto own = noise(reduced, contribution);
+  const auto next = noise(reduced, (contribution + 1) % number);
   switch (op) {
     case ReduceOp::product:
       return static_cast<std::int64_t>((has_value ? wrapping(reduced) : 1) * wrapping(2 * own + 1) *

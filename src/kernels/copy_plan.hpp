@@ -12,13 +12,13 @@
 
 namespace tessera::detail {
 
-/// Describes a copy on the host as 2-D copies (planes): rows and columns of contiguous runs. In the
+/// Describes a copy on the host as 2-D copies: rows and columns of contiguous runs. In the
 /// destination, the stride between columns is the smallest.
 ///
 /// One item is some rows of one 2-D copy. A copy of short runs is transposing if in the source the
 /// stride between rows is smaller than that between columns. It then goes through a buffer in
 /// blocks of about a cache line squared, so that every cache line is read and written once.
-struct Planes {
+struct CopyPlan {
   const std::byte* source = nullptr;
   std::byte* destination = nullptr;
   std::int64_t run = 0;
@@ -33,10 +33,10 @@ struct Planes {
   Stores stores = Stores::cached;
 };
 
-Planes make_planes(const CopyLoop& copy);
+CopyPlan make_copy_plan(const CopyLoop& copy);
 
 /// Copies items first … last - 1 on the calling thread.
-void copy_planes(const Planes& planes, std::int64_t first, std::int64_t last);
+void run_copy_plan(const CopyPlan& plan, std::int64_t first, std::int64_t last);
 
 /// A PreparedCopy is a copy in host memory whose loops are found once, for arrays of the same shape
 /// and strides at any addresses.
@@ -44,14 +44,14 @@ class PreparedCopy {
  public:
   /// Finds the loops of `job`. Expects at least one element.
   explicit PreparedCopy(const CopyJob& job)
-      : planes_(make_planes(copy_loop(job))), bytes_(job.destination.bytes()) {}
+      : plan_(make_copy_plan(copy_loop(job))), bytes_(job.destination.bytes()) {}
 
   /// Copies on the calling thread. Returns false, without copying, if several threads should do it.
   bool run(const Execution& execution, const std::byte* source, std::byte* destination,
            Stores stores);
 
  private:
-  Planes planes_;
+  CopyPlan plan_;
   std::int64_t bytes_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// For engine: the chunks of blocks.
+// For engine: divides blocks into chunks.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ namespace tessera::detail {
 ///
 /// Example: shape {2, 10, 4} in chunks of at most 16 elements: {1, 4, 4} at 0, 4 and 8 (there
 /// {1, 2, 4}), first for index 0, then for index 1 of the first dim.
-class Cut {
+class Chunking {
  public:
-  Cut() = default;
+  Chunking() = default;
   /// Makes chunks of at most `most_bytes` bytes, but at least one element. Expects no extent 0.
-  Cut(const Extents& shape, std::int32_t element_size, std::int64_t most_bytes);
+  Chunking(const Extents& shape, std::int32_t element_size, std::int64_t most_bytes);
 
   std::int64_t chunks() const { return chunks_; }
   Box chunk(std::int64_t index) const;

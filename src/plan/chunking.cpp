@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "plan/cut.hpp"
+#include "plan/chunking.hpp"
 
 namespace tessera::detail {
 
-Cut::Cut(const Extents& shape, std::int32_t element_size, std::int64_t most_bytes) : shape_(shape) {
+Chunking::Chunking(const Extents& shape, std::int32_t element_size, std::int64_t most_bytes)
+    : shape_(shape) {
   const auto most = std::max<std::int64_t>(1, most_bytes / element_size);
   dim_ = shape.size();
   std::int64_t inner = 1;
@@ -20,7 +21,7 @@ Cut::Cut(const Extents& shape, std::int32_t element_size, std::int64_t most_byte
   for (std::size_t d = 0; d < dim_; ++d) chunks_ *= shape[d];
 }
 
-Box Cut::chunk(std::int64_t index) const {
+Box Chunking::chunk(std::int64_t index) const {
   Box box{Extents::filled(shape_.size(), 0), shape_};
   if (chunks_ == 1) return box;
   box.offset[dim_] = index % chunks_per_row_ * thickness_;
