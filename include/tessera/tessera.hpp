@@ -2,6 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+// clang-format off
+// These come first, in this order: compilers print the chain of includes above each error.
+#include <tessera/tensor/view_types.hpp>
+#include <tessera/tensor/dtensor.hpp>
+#include <tessera/tensor/factories.hpp>
+#include <tessera/redistribute/redistribute.hpp>
+#include <tessera/local_map/local_map.hpp>
+// clang-format on
+
 #include <tessera/agreement/flight_recorder.hpp>
 #include <tessera/comm/progress.hpp>
 #include <tessera/config/version.hpp>
@@ -10,7 +19,6 @@
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/io/npy.hpp>
-#include <tessera/local_map/local_map.hpp>
 #include <tessera/mesh/by_dim.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/picture/plan_svg.hpp>
@@ -21,14 +29,12 @@
 #include <tessera/redistribute/collectives.hpp>
 #include <tessera/redistribute/distribute_tensor.hpp>
 #include <tessera/redistribute/item.hpp>
-#include <tessera/redistribute/redistribute.hpp>
 #include <tessera/redistribute/redistribute_all.hpp>
 #include <tessera/sharding/spec.hpp>
 #include <tessera/sharding/target.hpp>
 #include <tessera/tensor/clone.hpp>
 #include <tessera/tensor/deep_copy.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
-#include <tessera/tensor/factories.hpp>
 #include <tessera/tensor/from_local.hpp>
 #include <tessera/tensor/info.hpp>
 #include <tessera/tensor/scope_guard.hpp>

@@ -22,21 +22,22 @@ namespace detail {
 template <class V>
 DTensor<V> read_npy(const Execution& execution, const std::string& path, const DeviceMesh& mesh,
                     const Target& target) {
-  static_assert(is_allocatable<V>,
-                "expected a managed, non-const View in LayoutLeft or LayoutRight");
-  constexpr auto type = element_type<typename V::value_type>();
-  return collectively(MeshAccess::calls(mesh), "read_npy", [&](Operation& operation) {
-    const auto header = header_for(operation, path, mesh, target, V::rank(), type);
-    if (!mesh.coordinate())
-      return allocate_dtensor<V>(
-          mesh, make_spec(mesh.layout(), target.placements(mesh.ndim()), header.shape),
-          "tessera::read_npy");
-    const auto spec = target_spec(mesh.layout(), header.shape, target);
-    require_representable<V>(spec);
-    auto result = allocate_dtensor<V>(mesh, spec, "tessera::read_npy");
-    read_piece(execution, path, header, mesh, spec, array_ref(result.to_local()));
-    return result;
-  });
+  if constexpr (expect_allocatable<V>()) {
+    constexpr auto type = element_type<typename V::value_type>();
+    return collectively(MeshAccess::calls(mesh), "read_npy", [&](Operation& operation) {
+      const auto header = header_for(operation, path, mesh, target, V::rank(), type);
+      if (!mesh.coordinate())
+        return allocate_dtensor<V>(
+            mesh, make_spec(mesh.layout(), target.placements(mesh.ndim()), header.shape),
+            "tessera::read_npy");
+      const auto spec = target_spec(mesh.layout(), header.shape, target);
+      require_representable<V>(spec);
+      auto result = allocate_dtensor<V>(mesh, spec, "tessera::read_npy");
+      read_piece(execution, path, header, mesh, spec, array_ref(result.to_local()));
+      return result;
+    });
+  }
+  return {};
 }
 
 template <class V>
@@ -63,25 +64,25 @@ void write_npy(const Execution& execution, const std::string& path, const DTenso
 /// that do not convert as above; InvalidArgument for a Partial, placements that do not fit, a spec
 /// of another shape, static extents of V that differ or would be split, arguments that differ
 /// between ranks; MeshMismatch for a spec on another mesh. All ranks throw the same error.
-template <LocalView V>
+template <class V>
 DTensor<V> read_npy(const std::string& path, const DeviceMesh& mesh,
                     const Target& target = all_replicate) {
   return detail::read_npy<V>(Execution(), path, mesh, target);
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> read_npy(const std::string& path, const Target& target = all_replicate) {
   return detail::read_npy<V>(Execution(), path, detail::named("read_npy", detail::mesh_of_scope),
                              target);
 }
 /// Runs the kernels that copy elements into the local pieces on `exec`, and waits for them.
-template <LocalView V>
+template <class V>
 DTensor<V> read_npy(const Execution& exec, const std::string& path, const DeviceMesh& mesh,
                     const Target& target = all_replicate) {
   return detail::read_npy<V>(exec, path, mesh, target);
 }
 /// Runs copies on `exec`, and takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> read_npy(const Execution& exec, const std::string& path,
                     const Target& target = all_replicate) {
   return detail::read_npy<V>(exec, path, detail::named("read_npy", detail::mesh_of_scope), target);

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include <tessera/agreement/detail/operation.hpp>
-#include <tessera/local_map/detail/arguments.hpp>
+#include <tessera/local_map/detail/checks.hpp>
+#include <tessera/local_map/detail/misuse.hpp>
 #include <tessera/local_map/detail/results.hpp>
 #include <tessera/local_map/placements.hpp>
 #include <tessera/tensor/detail/named_region.hpp>
@@ -40,6 +41,23 @@ class LocalMap {
   /// there.
   template <class... Arguments>
   auto operator()(Arguments&&... arguments) const {
+    constexpr bool wraps = wraps_always || (detail::has_dtensor_v<Arguments> || ...);
+    if constexpr (!detail::expect_callable<Function, detail::Localized<Arguments>...>()) {
+      return detail::Unusable();
+    } else {
+      using Result = std::remove_cvref_t<
+          std::invoke_result_t<const Function&, detail::Localized<Arguments>...>>;
+      constexpr bool has_outputs = wraps || std::is_void_v<Result>;
+      if constexpr (!detail::expect_output<Result, std::conditional_t<has_outputs, Out, None>>())
+        return typename detail::Stopped<Result>::type();
+      else
+        return call<wraps>(std::forward<Arguments>(arguments)...);
+    }
+  }
+
+ private:
+  template <bool wraps, class... Arguments>
+  auto call(Arguments&&... arguments) const {
     std::vector<detail::Leaf> leaves;
     (detail::add_leaves(leaves, arguments), ...);
     const auto mesh = detail::mesh_of_call(leaves, options_.device_mesh);
@@ -50,12 +68,11 @@ class LocalMap {
       const auto outputs = detail::outputs_of(out_);
       const detail::LocalMapCall call{leaves, outputs};
       operation.agree(call.hash(), call);
-      return run(mesh, leaves, std::forward<Arguments>(arguments)...);
+      return run<wraps>(mesh, leaves, std::forward<Arguments>(arguments)...);
     });
   }
 
- private:
-  template <class... Arguments>
+  template <bool wraps, class... Arguments>
   auto run(const DeviceMesh& mesh, const std::vector<detail::Leaf>& leaves,
            Arguments&&... arguments) const {
     detail::Localizer localize(leaves);
@@ -63,12 +80,9 @@ class LocalMap {
 
     using Locals = std::tuple<decltype(localize(std::forward<Arguments>(arguments)))...>;
     using Result = std::remove_cvref_t<decltype(std::apply(function_, std::declval<Locals>()))>;
-    constexpr bool wraps = wraps_always || (detail::has_dtensor_v<Arguments> || ...);
     using Results = detail::Results<Result, std::conditional_t<std::is_void_v<Result>, None, Out>>;
 
     if constexpr (std::is_void_v<Result>) {
-      static_assert(std::is_same_v<Out, None>,
-                    "local_map: func returns nothing; its output placement is none");
       if (!is_absent)
         std::apply(function_, Locals{localize(std::forward<Arguments>(arguments))...});
     } else if constexpr (wraps) {
@@ -130,7 +144,7 @@ namespace detail {
 
 /// StoredOut is the type of a stored output placement: None or OutPlacement.
 template <class Out>
-using StoredOut = std::conditional_t<std::is_same_v<Out, None>, None, OutPlacement>;
+using StoredOut = std::conditional_t<std::is_convertible_v<Out, None>, None, OutPlacement>;
 
 inline LocalMapOptions on(const DeviceMesh& mesh, LocalMapOptions options) {
   require<MeshMismatch>(options.device_mesh.is_null() || options.device_mesh == mesh, [&] {

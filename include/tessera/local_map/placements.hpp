@@ -24,8 +24,10 @@ inline constexpr Keep keep{};
 struct None {
   // Without `explicit`, nvcc takes {Placements{…}} for None, too.
   constexpr explicit None() = default;
+  constexpr None(std::nullopt_t) {}
 };
-/// `none` is the output placement of a value that is passed on as it is.
+/// `none` is the output placement of a value that is passed on as it is; std::nullopt means the same,
+/// as `none` does for inputs.
 inline constexpr None none{};
 
 /// An InPlacement says what local_map asks of one flattened argument: std::nullopt (not a DTensor),
@@ -34,6 +36,7 @@ class InPlacement {
  public:
   InPlacement(std::nullopt_t) : value_(std::nullopt) {}
   InPlacement(Keep) : value_(keep) {}
+  InPlacement(None) : value_(std::nullopt) {}
   InPlacement(Placements placements) : value_(std::move(placements)) {}
   InPlacement(std::initializer_list<Placement> placements) : value_(Placements(placements)) {}
   /// Takes the placement along the only mesh dim.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <tessera/redistribute/detail/misuse.hpp>
 #include <tessera/redistribute/detail/redistribution.hpp>
 #include <tessera/redistribute/options.hpp>
 #include <tessera/redistribute/pending.hpp>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -9,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include <tessera/error/detail/never.hpp>
 #include <tessera/placement/placements.hpp>
 #include <tessera/sharding/spec.hpp>
 
@@ -40,6 +42,13 @@ class Target {
   /// Takes the placement along the only mesh dim.
   template <detail::OnePlacement P>
   Target(P placement) : value_(Placements{Placement(placement)}) {}
+
+  /// Stops the compiler.
+  template <std::integral I>
+  Target(std::initializer_list<I>) {
+    static_assert(detail::never<I>,
+                  "expected placements such as {Shard(0), Replicate()}, not numbers");
+  }
 
   /// Returns the spec given; null if there is none.
   const DTensorSpec* spec() const { return std::get_if<DTensorSpec>(&value_); }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
@@ -9,9 +10,12 @@
 #include <type_traits>
 #include <utility>
 
+#include <tessera/error/detail/never.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/sharding/spec.hpp>
 #include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/detail/is_dtensor.hpp>
+#include <tessera/tensor/detail/misuse.hpp>
 #include <tessera/tensor/detail/view_traits.hpp>
 
 namespace tessera {
@@ -33,14 +37,18 @@ void write(std::ostream& out, const std::string& text);
 /// It is made by from_local, the factories, distribute_tensor and redistribute. Copies are shallow,
 /// as those of a View are. On a rank off the mesh it knows its spec and holds an empty View. It may
 /// outlive Kokkos: then it abandons its View instead of freeing it.
-template <LocalView V>
+template <class V>
 class DTensor {
+  static_assert(detail::is_local_view<V>,
+                "expected a Kokkos::View type in the angle brackets, of at most 8 dims: "
+                "DTensor<Kokkos::View<double**>>, zeros<Kokkos::View<double**>>(...)");
+
  public:
   using view_type = V;
-  using value_type = typename V::value_type;
+  using value_type = detail::element_of<V>;
 
   /// Gives the number of tensor dims, as Kokkos::View::rank does.
-  static constexpr std::integral_constant<std::size_t, V::rank()> rank{};
+  static constexpr std::integral_constant<std::size_t, detail::rank_of<V>> rank{};
 
   /// Holds no tensor: its mesh is null and its View empty.
   DTensor() = default;
@@ -64,6 +72,23 @@ class DTensor {
   /// Returns the global index of the first element of this rank's local piece; the global extent in
   /// each tensor dim in which it is empty.
   const Extents& global_offset() const { return piece_.offset; }
+
+  /// Stops the compiler: only local Views have elements.
+  template <std::integral... I>
+  value_type& operator()(I...) const {
+    static_assert(detail::never<I...>,
+                  "a DTensor has no elements of its own: take x.to_local()(i, j), with the local "
+                  "indices of this rank, or full_tensor(x)(i, j)");
+    return *to_local().data();
+  }
+  /// Stops the compiler, as operator() does.
+  template <std::integral I>
+  value_type& operator[](I) const {
+    static_assert(detail::never<I>,
+                  "a DTensor has no elements of its own: take x.to_local()(i, j), with the local "
+                  "indices of this rank, or full_tensor(x)(i, j)");
+    return *to_local().data();
+  }
 
  private:
   friend detail::DTensorAccess;
@@ -91,13 +116,6 @@ std::ostream& operator<<(std::ostream& out, const DTensor<V>& tensor) {
   detail::write(out, to_string(tensor));
   return out;
 }
-
-/// Tells whether T is a DTensor of some View type; references and const types are not.
-template <class T>
-inline constexpr bool is_dtensor_v = false;
-/// Is true for each DTensor.
-template <class V>
-inline constexpr bool is_dtensor_v<DTensor<V>> = true;
 
 namespace detail {
 

@@ -31,14 +31,33 @@ namespace detail {
 DTensorSpec factory_spec(const DeviceMesh& mesh, const Target& target, const Extents& shape,
                          const Extents& static_extents, ElementType type);
 
+/// Returns whether a factory can make a V. If not, it stops the compiler with a sentence.
+template <class V>
+consteval bool expect_allocatable() {
+  // What is no View at all is reported by DTensor<V>.
+  static_assert(is_allocatable<V> || !is_local_view<V>,
+                "expected a managed, non-const Kokkos::View in LayoutLeft or LayoutRight");
+  return is_allocatable<V>;
+}
+
 template <class V>
 DTensor<V> make_empty(const DeviceMesh& mesh, const Target& target, const Extents& shape,
                       const char* label) {
-  static_assert(is_allocatable<V>,
-                "expected a managed, non-const View in LayoutLeft or LayoutRight");
-  auto spec = factory_spec(mesh, target, shape, static_extents<V>(),
-                           element_type<typename V::value_type>());
-  return allocate_dtensor<V>(mesh, std::move(spec), label);
+  if constexpr (expect_allocatable<V>()) {
+    auto spec = factory_spec(mesh, target, shape, static_extents<V>(),
+                             element_type<typename V::value_type>());
+    return allocate_dtensor<V>(mesh, std::move(spec), label);
+  }
+  return {};
+}
+
+/// Returns whether T converts to an element of V. If not, it stops the compiler with a sentence.
+template <class V, class T>
+consteval bool expect_value() {
+  constexpr bool is_element = std::is_convertible_v<const T&, element_of<V>>;
+  static_assert(is_element || !is_local_view<V>,
+                "full: expected a value that converts to the element type of the View");
+  return is_element;
 }
 
 template <class T>
@@ -49,34 +68,62 @@ struct Fill {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { data[i] = value; }
 };
 
-template <class V>
+template <class V, class T>
 DTensor<V> make_full(const Execution& execution, const DeviceMesh& mesh, const Target& target,
-                     const Extents& shape, const typename V::value_type& value, const char* label) {
-  auto result = make_empty<V>(mesh, target, shape, label);
-  const auto& view = result.to_local();
-  const auto size = static_cast<std::int64_t>(view.span());  // allocated here: contiguous
-  const Fill<typename V::value_type> fill{view.data(), value};
-  if (mesh.coordinate() && size > 0) {
-    if constexpr (memory_space<V> == MemorySpace::device)
-      launch_on_device(execution, "tessera::full", size, fill);
-    else
-      launch_on_host(execution, "tessera::full", size, size * std::int64_t{sizeof value}, fill);
+                     const Extents& shape, const T& given, const char* label) {
+  if constexpr (expect_allocatable<V>() && expect_value<V, T>()) {
+    const auto value = static_cast<typename V::value_type>(given);
+    auto result = make_empty<V>(mesh, target, shape, label);
+    const auto& view = result.to_local();
+    const auto size = static_cast<std::int64_t>(view.span());  // allocated here: contiguous
+    const Fill<typename V::value_type> fill{view.data(), value};
+    if (mesh.coordinate() && size > 0) {
+      if constexpr (memory_space<V> == MemorySpace::device)
+        launch_on_device(execution, "tessera::full", size, fill);
+      else
+        launch_on_host(execution, "tessera::full", size, size * std::int64_t{sizeof value}, fill);
+    }
+    finish(execution, label);
+    return result;
   }
-  finish(execution, label);
-  return result;
+  return {};
 }
 
 template <class V>
 DTensor<V> make_random(const Execution& execution, const DeviceMesh& mesh, const Target& target,
                        const Extents& shape, Distribution distribution, Random random,
                        const char* label) {
-  require_random(element_type<typename V::value_type>());
-  auto result = make_empty<V>(mesh, target, shape, label);
-  if (mesh.coordinate() && result.to_local().size() > 0)
-    fill_random(execution, distribution, random, array_ref(result.to_local()), shape,
-                result.global_offset());
-  finish(execution, label);
-  return result;
+  if constexpr (expect_allocatable<V>()) {
+    require_random(element_type<typename V::value_type>());
+    auto result = make_empty<V>(mesh, target, shape, label);
+    if (mesh.coordinate() && result.to_local().size() > 0)
+      fill_random(execution, distribution, random, array_ref(result.to_local()), shape,
+                  result.global_offset());
+    finish(execution, label);
+    return result;
+  }
+  return {};
+}
+
+/// Returns whether `Function` gives an element of V for a global index. If not, it stops the
+/// compiler with a sentence.
+template <class V, class Function>
+consteval bool expect_element_function() {
+  using Index = Kokkos::Array<std::int64_t, V::rank()>;
+  // With a device nothing is asked: nvcc does not know on the host what a device function returns.
+  constexpr bool is_callable = has_device || std::is_invocable_v<const Function&, Index&>;
+  static_assert(is_callable,
+                "from_function: expected a function that takes the global index as one "
+                "Kokkos::Array<std::int64_t, V::rank()>; a lambda must not be mutable");
+  if constexpr (is_callable && !has_device) {
+    constexpr bool is_element = std::is_assignable_v<typename V::value_type&,
+                                                     std::invoke_result_t<const Function&, Index&>>;
+    static_assert(is_element,
+                  "from_function: expected a function whose result converts to the element type of "
+                  "the View");
+    return is_element;
+  }
+  return is_callable;
 }
 
 /// Calls the user's function for each element of a local piece, in any order.
@@ -109,50 +156,53 @@ template <class V, class Function>
 DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh,
                               const Target& target, const Extents& shape,
                               const Function& function) {
-  auto result = make_empty<V>(mesh, target, shape, "tessera::from_function");
-  const auto& view = result.to_local();
-  FillFromFunction<V, Function> fill{view, {}, {}, function};
-  for (std::size_t d = 0; d != V::rank(); ++d) {
-    fill.offset[d] = result.global_offset()[d];
-    fill.shape[d] = result.local_shape()[d];
+  if constexpr (expect_allocatable<V>() && expect_element_function<V, Function>()) {
+    auto result = make_empty<V>(mesh, target, shape, "tessera::from_function");
+    const auto& view = result.to_local();
+    FillFromFunction<V, Function> fill{view, {}, {}, function};
+    for (std::size_t d = 0; d != V::rank(); ++d) {
+      fill.offset[d] = result.global_offset()[d];
+      fill.shape[d] = result.local_shape()[d];
+    }
+    const auto size = static_cast<std::int64_t>(view.size());
+    constexpr bool is_for_device =
+        has_device && std::is_same_v<typename V::execution_space, Kokkos::DefaultExecutionSpace>;
+    constexpr auto where = is_for_device ? MemorySpace::device : MemorySpace::host;
+    const auto instance = execution.instance<where>();
+    using Policy = Kokkos::RangePolicy<std::remove_const_t<decltype(instance)>,
+                                       Kokkos::IndexType<std::int64_t>>;
+    if (mesh.coordinate() && size > 0)
+      Kokkos::parallel_for("tessera::from_function", Policy(instance, 0, size), fill);
+    finish(execution, "tessera::from_function");
+    return result;
   }
-  const auto size = static_cast<std::int64_t>(view.size());
-  constexpr bool is_for_device =
-      has_device && std::is_same_v<typename V::execution_space, Kokkos::DefaultExecutionSpace>;
-  constexpr auto where = is_for_device ? MemorySpace::device : MemorySpace::host;
-  const auto instance = execution.instance<where>();
-  using Policy =
-      Kokkos::RangePolicy<std::remove_const_t<decltype(instance)>, Kokkos::IndexType<std::int64_t>>;
-  if (mesh.coordinate() && size > 0)
-    Kokkos::parallel_for("tessera::from_function", Policy(instance, 0, size), fill);
-  finish(execution, "tessera::from_function");
-  return result;
+  return {};
 }
 
 }  // namespace detail
 
 /// Makes a tensor that is not initialised.
-template <LocalView V>
+template <class V>
 DTensor<V> empty(const DeviceMesh& mesh, const Target& target, const Extents& shape) {
   return detail::named(
       "empty", [&] { return detail::make_empty<V>(mesh, target, shape, "tessera::empty"); });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> empty(const Target& target, const Extents& shape) {
   return detail::named("empty", [&] {
     return detail::make_empty<V>(detail::mesh_of_scope(), target, shape, "tessera::empty");
   });
 }
 /// Takes an instance, on which nothing runs.
-template <LocalView V>
+template <class V>
 DTensor<V> empty(const Execution& /*exec*/, const DeviceMesh& mesh, const Target& target,
                  const Extents& shape) {
   return detail::named(
       "empty", [&] { return detail::make_empty<V>(mesh, target, shape, "tessera::empty"); });
 }
 /// Takes an instance, on which nothing runs, and the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> empty(const Execution& /*exec*/, const Target& target, const Extents& shape) {
   return detail::named("empty", [&] {
     return detail::make_empty<V>(detail::mesh_of_scope(), target, shape, "tessera::empty");
@@ -160,101 +210,93 @@ DTensor<V> empty(const Execution& /*exec*/, const Target& target, const Extents&
 }
 
 /// Makes a tensor of zeros.
-template <LocalView V>
+template <class V>
 DTensor<V> zeros(const DeviceMesh& mesh, const Target& target, const Extents& shape) {
   return detail::named("zeros", [&] {
-    return detail::make_full<V>(Execution(), mesh, target, shape, typename V::value_type(0),
-                                "tessera::zeros");
+    return detail::make_full<V>(Execution(), mesh, target, shape, 0, "tessera::zeros");
   });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> zeros(const Target& target, const Extents& shape) {
   return detail::named("zeros", [&] {
-    return detail::make_full<V>(Execution(), detail::mesh_of_scope(), target, shape,
-                                typename V::value_type(0), "tessera::zeros");
-  });
-}
-/// Orders the work on `exec`.
-template <LocalView V>
-DTensor<V> zeros(const Execution& exec, const DeviceMesh& mesh, const Target& target,
-                 const Extents& shape) {
-  return detail::named("zeros", [&] {
-    return detail::make_full<V>(exec, mesh, target, shape, typename V::value_type(0),
+    return detail::make_full<V>(Execution(), detail::mesh_of_scope(), target, shape, 0,
                                 "tessera::zeros");
   });
 }
+/// Orders the work on `exec`.
+template <class V>
+DTensor<V> zeros(const Execution& exec, const DeviceMesh& mesh, const Target& target,
+                 const Extents& shape) {
+  return detail::named("zeros", [&] {
+    return detail::make_full<V>(exec, mesh, target, shape, 0, "tessera::zeros");
+  });
+}
 /// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> zeros(const Execution& exec, const Target& target, const Extents& shape) {
   return detail::named("zeros", [&] {
-    return detail::make_full<V>(exec, detail::mesh_of_scope(), target, shape,
-                                typename V::value_type(0), "tessera::zeros");
+    return detail::make_full<V>(exec, detail::mesh_of_scope(), target, shape, 0, "tessera::zeros");
   });
 }
 
 /// Makes a tensor of ones.
-template <LocalView V>
+template <class V>
 DTensor<V> ones(const DeviceMesh& mesh, const Target& target, const Extents& shape) {
   return detail::named("ones", [&] {
-    return detail::make_full<V>(Execution(), mesh, target, shape, typename V::value_type(1),
-                                "tessera::ones");
+    return detail::make_full<V>(Execution(), mesh, target, shape, 1, "tessera::ones");
   });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> ones(const Target& target, const Extents& shape) {
   return detail::named("ones", [&] {
-    return detail::make_full<V>(Execution(), detail::mesh_of_scope(), target, shape,
-                                typename V::value_type(1), "tessera::ones");
-  });
-}
-/// Orders the work on `exec`.
-template <LocalView V>
-DTensor<V> ones(const Execution& exec, const DeviceMesh& mesh, const Target& target,
-                const Extents& shape) {
-  return detail::named("ones", [&] {
-    return detail::make_full<V>(exec, mesh, target, shape, typename V::value_type(1),
+    return detail::make_full<V>(Execution(), detail::mesh_of_scope(), target, shape, 1,
                                 "tessera::ones");
   });
 }
+/// Orders the work on `exec`.
+template <class V>
+DTensor<V> ones(const Execution& exec, const DeviceMesh& mesh, const Target& target,
+                const Extents& shape) {
+  return detail::named(
+      "ones", [&] { return detail::make_full<V>(exec, mesh, target, shape, 1, "tessera::ones"); });
+}
 /// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> ones(const Execution& exec, const Target& target, const Extents& shape) {
   return detail::named("ones", [&] {
-    return detail::make_full<V>(exec, detail::mesh_of_scope(), target, shape,
-                                typename V::value_type(1), "tessera::ones");
+    return detail::make_full<V>(exec, detail::mesh_of_scope(), target, shape, 1, "tessera::ones");
   });
 }
 
 /// Makes a tensor whose elements all equal `value`.
-template <LocalView V>
+template <class V, class T = detail::element_of<V>>
 DTensor<V> full(const DeviceMesh& mesh, const Target& target, const Extents& shape,
-                const typename V::value_type& value) {
+                const T& value) {
   return detail::named("full", [&] {
     return detail::make_full<V>(Execution(), mesh, target, shape, value, "tessera::full");
   });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
-DTensor<V> full(const Target& target, const Extents& shape, const typename V::value_type& value) {
+template <class V, class T = detail::element_of<V>>
+DTensor<V> full(const Target& target, const Extents& shape, const T& value) {
   return detail::named("full", [&] {
     return detail::make_full<V>(Execution(), detail::mesh_of_scope(), target, shape, value,
                                 "tessera::full");
   });
 }
 /// Orders the work on `exec`.
-template <LocalView V>
+template <class V, class T = detail::element_of<V>>
 DTensor<V> full(const Execution& exec, const DeviceMesh& mesh, const Target& target,
-                const Extents& shape, const typename V::value_type& value) {
+                const Extents& shape, const T& value) {
   return detail::named("full", [&] {
     return detail::make_full<V>(exec, mesh, target, shape, value, "tessera::full");
   });
 }
 /// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
-DTensor<V> full(const Execution& exec, const Target& target, const Extents& shape,
-                const typename V::value_type& value) {
+template <class V, class T = detail::element_of<V>>
+DTensor<V> full(const Execution& exec, const Target& target, const Extents& shape, const T& value) {
   return detail::named("full", [&] {
     return detail::make_full<V>(exec, detail::mesh_of_scope(), target, shape, value,
                                 "tessera::full");
@@ -264,7 +306,7 @@ DTensor<V> full(const Execution& exec, const Target& target, const Extents& shap
 /// Makes a floating or complex tensor of random numbers that are uniform in [0, 1). An element
 /// depends on (seed, stream, its global index) only: the gathered tensor is bit-identical for every
 /// mesh, placement, layout and backend. See Random.
-template <LocalView V>
+template <class V>
 DTensor<V> rand(const DeviceMesh& mesh, const Target& target, const Extents& shape,
                 Random random = {}) {
   return detail::named("rand", [&] {
@@ -273,7 +315,7 @@ DTensor<V> rand(const DeviceMesh& mesh, const Target& target, const Extents& sha
   });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> rand(const Target& target, const Extents& shape, Random random = {}) {
   return detail::named("rand", [&] {
     return detail::make_random<V>(Execution(), detail::mesh_of_scope(), target, shape,
@@ -281,7 +323,7 @@ DTensor<V> rand(const Target& target, const Extents& shape, Random random = {}) 
   });
 }
 /// Orders the work on `exec`.
-template <LocalView V>
+template <class V>
 DTensor<V> rand(const Execution& exec, const DeviceMesh& mesh, const Target& target,
                 const Extents& shape, Random random = {}) {
   return detail::named("rand", [&] {
@@ -290,7 +332,7 @@ DTensor<V> rand(const Execution& exec, const DeviceMesh& mesh, const Target& tar
   });
 }
 /// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> rand(const Execution& exec, const Target& target, const Extents& shape,
                 Random random = {}) {
   return detail::named("rand", [&] {
@@ -301,7 +343,7 @@ DTensor<V> rand(const Execution& exec, const Target& target, const Extents& shap
 
 /// Makes a tensor of normal random numbers with mean 0 and variance 1. Otherwise it behaves as
 /// rand(), except that backends agree to rounding only.
-template <LocalView V>
+template <class V>
 DTensor<V> randn(const DeviceMesh& mesh, const Target& target, const Extents& shape,
                  Random random = {}) {
   return detail::named("randn", [&] {
@@ -310,7 +352,7 @@ DTensor<V> randn(const DeviceMesh& mesh, const Target& target, const Extents& sh
   });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> randn(const Target& target, const Extents& shape, Random random = {}) {
   return detail::named("randn", [&] {
     return detail::make_random<V>(Execution(), detail::mesh_of_scope(), target, shape,
@@ -318,7 +360,7 @@ DTensor<V> randn(const Target& target, const Extents& shape, Random random = {})
   });
 }
 /// Orders the work on `exec`.
-template <LocalView V>
+template <class V>
 DTensor<V> randn(const Execution& exec, const DeviceMesh& mesh, const Target& target,
                  const Extents& shape, Random random = {}) {
   return detail::named("randn", [&] {
@@ -327,7 +369,7 @@ DTensor<V> randn(const Execution& exec, const DeviceMesh& mesh, const Target& ta
   });
 }
 /// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
-template <LocalView V>
+template <class V>
 DTensor<V> randn(const Execution& exec, const Target& target, const Extents& shape,
                  Random random = {}) {
   return detail::named("randn", [&] {
@@ -341,7 +383,7 @@ DTensor<V> randn(const Execution& exec, const Target& target, const Extents& sha
 ///
 /// Example: from_function<V>(mesh, {Shard(0)}, {4, 3},
 ///            KOKKOS_LAMBDA(Kokkos::Array<std::int64_t, 2> i) { return double(3 * i[0] + i[1]); });
-template <LocalView V, class Function>
+template <class V, class Function>
 DTensor<V> from_function(const DeviceMesh& mesh, const Target& target, const Extents& shape,
                          const Function& function) {
   return detail::named("from_function", [&] {
@@ -349,7 +391,7 @@ DTensor<V> from_function(const DeviceMesh& mesh, const Target& target, const Ext
   });
 }
 /// Takes the mesh of the current DeviceMeshScope.
-template <LocalView V, class Function>
+template <class V, class Function>
 DTensor<V> from_function(const Target& target, const Extents& shape, const Function& function) {
   return detail::named("from_function", [&] {
     return detail::make_from_function<V>(Execution(), detail::mesh_of_scope(), target, shape,
@@ -357,7 +399,7 @@ DTensor<V> from_function(const Target& target, const Extents& shape, const Funct
   });
 }
 /// Orders the work on `exec`.
-template <LocalView V, class Function>
+template <class V, class Function>
 DTensor<V> from_function(const Execution& exec, const DeviceMesh& mesh, const Target& target,
                          const Extents& shape, const Function& function) {
   return detail::named("from_function", [&] {
@@ -365,7 +407,7 @@ DTensor<V> from_function(const Execution& exec, const DeviceMesh& mesh, const Ta
   });
 }
 /// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
-template <LocalView V, class Function>
+template <class V, class Function>
 DTensor<V> from_function(const Execution& exec, const Target& target, const Extents& shape,
                          const Function& function) {
   return detail::named("from_function", [&] {

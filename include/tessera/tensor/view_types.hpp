@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
+#include <tessera/error/detail/never.hpp>
 #include <tessera/extents/extents.hpp>
 
 namespace tessera {
@@ -16,6 +18,27 @@ concept LocalView = Kokkos::is_view_v<V> && V::rank()
 <= max_tensor_dims;
 
 namespace detail {
+
+/// Tells the same as LocalView. In a static_assert it gives one line, where the concept gives many.
+template <class V>
+inline constexpr bool is_local_view = LocalView<V>;
+
+/// Names the element type of a View; V itself if V is no View, so that such a mistake is reported
+/// once.
+template <class V>
+struct ElementOf {
+  using type = V;
+};
+template <LocalView V>
+struct ElementOf<V> {
+  using type = typename V::value_type;
+};
+template <class V>
+inline constexpr std::size_t rank_of = 0;
+template <LocalView V>
+inline constexpr std::size_t rank_of<V> = V::rank();
+template <class V>
+using element_of = typename ElementOf<V>::type;
 
 template <class Layout>
 inline constexpr bool is_dense_layout =
@@ -29,14 +52,14 @@ inline constexpr bool is_allocatable<V> =
     !V::traits::memory_traits::is_unmanaged && !std::is_const_v<typename V::value_type> &&
     is_dense_layout<typename V::array_layout>;
 
-template <class V, class Out>
+/// Names the View type of results. If Out cannot be one, it stops the compiler with a sentence, and
+/// names the type without Out, so that nothing else is reported.
+template <class V, class Out = void>
 struct Redistributed {
-  static_assert(LocalView<Out>, "expected a Kokkos::View as the type of the result");
-  static_assert(
-      std::is_same_v<typename Out::value_type, std::remove_const_t<typename V::value_type>>,
-      "expected a result of the tensor's element type: elements move as they are");
-  static_assert(Out::rank() == V::rank(), "expected a result of the tensor's rank");
-  using type = Out;
+  static_assert(never<Out>,
+                "redistribute<Out>: expected a Kokkos::View type as Out, such as "
+                "redistribute<Kokkos::View<double**>>(x, {Shard(0)})");
+  using type = typename Redistributed<V>::type;
 };
 template <class V>
 struct Redistributed<V, void> {
@@ -48,6 +71,23 @@ template <class V>
 requires is_allocatable<V>
 struct Redistributed<V, void> {
   using type = V;
+};
+template <class V, LocalView Out>
+struct Redistributed<V, Out> {
+  static constexpr bool is_of_same_elements =
+      std::is_same_v<typename Out::non_const_value_type, typename V::non_const_value_type>;
+  static constexpr bool is_of_same_rank = Out::rank() == V::rank();
+  static_assert(is_of_same_elements,
+                "redistribute<Out>: expected a View with the element type of the tensor as Out; "
+                "elements move as they are");
+  static_assert(is_of_same_rank,
+                "redistribute<Out>: expected a View with as many dims as the tensor as Out");
+  static_assert(is_allocatable<Out>,
+                "redistribute<Out>: expected a managed, non-const View in LayoutLeft or "
+                "LayoutRight as Out");
+  using type =
+      typename std::conditional_t<is_of_same_elements && is_of_same_rank && is_allocatable<Out>,
+                                  std::type_identity<Out>, Redistributed<V>>::type;
 };
 
 }  // namespace detail

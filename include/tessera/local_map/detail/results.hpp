@@ -18,8 +18,6 @@ namespace tessera::detail {
 /// type of the value itself with none.
 template <class Value, class Placement>
 struct Wrapped {
-  static_assert(Kokkos::is_view_v<Value>,
-                "local_map: a placement is given for an output that is no View; use none");
   using type = DTensor<Value>;
 };
 template <class Value>
@@ -112,9 +110,6 @@ struct Results<void, None> {
 
 template <class Tuple, class... Outs>
 struct TupleResults {
-  static_assert(std::tuple_size_v<Tuple> == sizeof...(Outs),
-                "local_map: expected one output placement per element of func's tuple");
-
   template <std::size_t... I>
   static auto type_of(std::index_sequence<I...>)
       -> std::tuple<typename Wrapped<std::tuple_element_t<I, Tuple>, Outs>::type...>;

@@ -279,9 +279,11 @@ template <class V, class W>
 void redistribute_into(const Execution& execution, const DTensor<W>& destination,
                        const DTensor<V>& tensor, const RedistributeOptions& options) {
   static_assert(!std::is_const_v<typename W::value_type>,
-                "expected a destination that can be written");
-  static_assert(std::is_same_v<typename W::value_type, std::remove_const_t<typename V::value_type>>,
-                "redistribute moves elements as they are: expected the same element type");
+                "redistribute_into: expected a destination that can be written");
+  static_assert(std::is_same_v<typename W::non_const_value_type, typename V::non_const_value_type>,
+                "redistribute_into: expected a destination with the element type of the tensor");
+  static_assert(W::rank() == V::rank(),
+                "redistribute_into: expected a destination with as many dims as the tensor");
   const auto& mesh = tensor.device_mesh();
   collectively(MeshAccess::calls(mesh), "redistribute_into", [&](Operation& operation) {
     require<MeshMismatch>(destination.device_mesh() == mesh, [&] {

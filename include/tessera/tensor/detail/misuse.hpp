@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+
+#include <tessera/error/detail/never.hpp>
+#include <tessera/tensor/detail/is_dtensor.hpp>
+#include <tessera/tensor/execution.hpp>
+
+// What a DTensor has not. Each of these functions stops the compiler with a sentence that says what
+// to write. Its result has the type that the caller expects, so that nothing else is reported.
+namespace tessera {
+
+namespace detail {
+
+template <class... T>
+concept OneDTensor = (is_dtensor_v<T> || ...);
+
+/// Stops the compiler.
+template <class A, class B>
+auto no_arithmetic() -> std::conditional_t<is_dtensor_v<A>, A, B> {
+  static_assert(
+      never<A, B>,
+      "a DTensor has no arithmetic: write a function of local Views and call it by local_map, "
+      "as in local_map(add, like_input(0))(x, y)");
+  return {};
+}
+
+}  // namespace detail
+
+template <class A, class B>
+requires detail::OneDTensor<A, B>
+auto operator+(const A&, const B&) {
+  return detail::no_arithmetic<A, B>();
+}
+template <class A, class B>
+requires detail::OneDTensor<A, B>
+auto operator-(const A&, const B&) {
+  return detail::no_arithmetic<A, B>();
+}
+template <class A, class B>
+requires detail::OneDTensor<A, B>
+auto operator*(const A&, const B&) {
+  return detail::no_arithmetic<A, B>();
+}
+template <class A, class B>
+requires detail::OneDTensor<A, B>
+auto operator/(const A&, const B&) {
+  return detail::no_arithmetic<A, B>();
+}
+template <class V>
+auto operator-(const DTensor<V>&) {
+  return detail::no_arithmetic<DTensor<V>, void>();
+}
+template <class V, class B>
+auto operator+=(DTensor<V>&, const B&) {
+  return detail::no_arithmetic<DTensor<V>, B>();
+}
+template <class V, class B>
+auto operator-=(DTensor<V>&, const B&) {
+  return detail::no_arithmetic<DTensor<V>, B>();
+}
+template <class V, class B>
+auto operator*=(DTensor<V>&, const B&) {
+  return detail::no_arithmetic<DTensor<V>, B>();
+}
+template <class V, class B>
+auto operator/=(DTensor<V>&, const B&) {
+  return detail::no_arithmetic<DTensor<V>, B>();
+}
+
+template <class V, class W>
+bool operator==(const DTensor<V>&, const DTensor<W>&) {
+  static_assert(detail::never<V, W>,
+                "a DTensor has no ==: compare the local Views in a local_map, or the specs by "
+                "x.spec() == y.spec()");
+  return false;
+}
+
+}  // namespace tessera
+
+namespace Kokkos {
+
+template <class A, class B>
+requires tessera::detail::OneDTensor<A, B>
+void deep_copy(const A&, const B&) {
+  static_assert(tessera::detail::never<A, B>,
+                "Kokkos::deep_copy takes Views: for a DTensor x write tessera::deep_copy(x, y), or "
+                "redistribute_into(x, y) if y is distributed otherwise");
+}
+// Takes an Execution, so that tessera::deep_copy() is the better one where both are found.
+template <class A, class B>
+requires tessera::detail::OneDTensor<A, B>
+void deep_copy(const tessera::Execution&, const A&, const B&) {
+  static_assert(
+      tessera::detail::never<A, B>,
+      "Kokkos::deep_copy takes Views: for a DTensor x write tessera::deep_copy(exec, x, y), "
+      "or redistribute_into(exec, x, y) if y is distributed otherwise");
+}
+template <class V, class... Arguments>
+auto create_mirror_view(const tessera::DTensor<V>&, const Arguments&...) {
+  static_assert(tessera::detail::never<V>,
+                "Kokkos::create_mirror_view takes Views: write "
+                "Kokkos::create_mirror_view(x.to_local())");
+  return tessera::detail::Unusable();
+}
+template <class Space, class V>
+auto create_mirror_view_and_copy(const Space&, const tessera::DTensor<V>&) {
+  static_assert(tessera::detail::never<V>,
+                "Kokkos::create_mirror_view_and_copy takes Views: write "
+                "Kokkos::create_mirror_view_and_copy(space, x.to_local())");
+  return tessera::detail::Unusable();
+}
+template <class V, class... Arguments>
+auto subview(const tessera::DTensor<V>&, const Arguments&...) {
+  static_assert(
+      tessera::detail::never<V>,
+      "Kokkos::subview takes Views: write Kokkos::subview(x.to_local(), ...), with the local "
+      "indices of this rank");
+  return tessera::detail::Unusable();
+}
+
+}  // namespace Kokkos

@@ -1,0 +1,574 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+// Programs that a new user writes. compile_errors_test.py compiles each of them alone, with the name of its #ifdef
+// defined, and looks for the text after `expect:` in what the compiler says. `expect: compiles` is a program that works.
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <tessera/tessera.hpp>
+
+using namespace tessera;
+using Matrix = Kokkos::View<double**>;
+using Vector = Kokkos::View<double*>;
+using Index = Kokkos::Array<std::int64_t, 2>;
+
+extern const DeviceMesh mesh;
+extern const DTensor<Matrix> x, y;
+extern const Matrix view;
+
+// --- local_map: the function ---------------------------------------------------------------------
+
+#ifdef MISTAKE_function_of_other_views
+// expect: local_map: func cannot be called with the local Views of these arguments
+void program() {
+  auto f = local_map([](Kokkos::View<float*> piece) { return piece; }, {Shard(0)});
+  auto z = f(x);
+}
+#endif
+
+#ifdef MISTAKE_function_of_a_dtensor
+// expect: local_map: func cannot be called with the local Views of these arguments
+void program() {
+  auto f = local_map([](DTensor<Matrix> tensor) { return tensor.to_local(); }, {Shard(0)});
+  auto z = f(x);
+}
+#endif
+
+#ifdef MISTAKE_function_of_a_reference
+// expect: local_map: func cannot be called with the local Views of these arguments
+void program() {
+  auto f = local_map([](Matrix& piece) { piece = Matrix("new", 3, 3); }, none);
+  f(x);
+}
+#endif
+
+#ifdef MISTAKE_function_of_fewer_arguments
+// expect: local_map: func cannot be called with the local Views of these arguments
+void program() {
+  auto f = local_map([](Matrix piece) { return piece; }, {Shard(0)});
+  auto z = f(x, y);
+}
+#endif
+
+#ifdef MISTAKE_function_of_more_arguments
+// expect: local_map: func cannot be called with the local Views of these arguments
+void program() {
+  auto f = local_map([](Matrix piece, double factor) { piece(0, 0) *= factor; }, none);
+  f(x);
+}
+#endif
+
+#ifdef MISTAKE_generic_function_that_takes_views_for_tensors
+// expect: no member named
+void program() {
+  auto f = local_map([](const auto& tensor) { return tensor.to_local(); }, {Shard(0)});
+  auto z = f(x);
+}
+#endif
+
+#ifdef MISTAKE_generic_function_of_more_arguments
+// expect: local_map: func cannot be called with the local Views of these arguments
+void program() {
+  auto f = local_map([](auto piece, auto factor) { piece(0, 0) *= factor; }, none);
+  f(x);
+}
+#endif
+
+#ifdef MISTAKE_mutable_function
+// expect: local_map: func is called as const; remove mutable from the lambda
+void program() {
+  auto f = local_map([n = 0](Matrix piece) mutable { piece(0, 0) = ++n; }, none);
+  f(x);
+}
+#endif
+
+#ifdef MISTAKE_no_function
+// expect: local_map: func cannot be called with the local Views of these arguments
+void program() {
+  auto f = local_map(x, {Shard(0)});
+  auto z = f(x);
+}
+#endif
+
+// --- local_map: its outputs ----------------------------------------------------------------------
+
+#ifdef MISTAKE_nothing_returned
+// expect: local_map: func returns nothing; write none as its output placement
+void program() {
+  auto f = local_map([](Matrix piece) { piece(0, 0) = 1; }, {Shard(0)});
+  f(x);
+}
+#endif
+
+#ifdef MISTAKE_number_returned
+// expect: local_map: func returns something that is no View; write none
+void program() {
+  auto f = local_map([](Matrix piece) { return piece(0, 0); }, {Partial()});
+  auto z = f(x);
+}
+#endif
+
+#ifdef MISTAKE_number_returned_in_a_tuple
+// expect: local_map: func returns something that is no View; write none
+void program() {
+  const std::tuple<OutPlacement, OutPlacement> out({Shard(0)}, {Partial()});
+  auto f = local_map([](Matrix piece) { return std::tuple(piece, 1.0); }, out);
+  auto z = f(x);
+}
+#endif
+
+#ifdef MISTAKE_dtensor_returned
+// expect: local_map: func returns a DTensor; return a local View
+void program() {
+  auto f = local_map([](Matrix piece) { return distribute_tensor(piece, mesh, {Shard(0)}); },
+                     {Shard(0)});
+  auto z = f(x);
+}
+#endif
+
+#ifdef MISTAKE_tuple_of_another_size
+// expect: local_map: expected one output placement for each element of the tuple that func returns
+void program() {
+  const auto out = std::tuple(Placements{Shard(0)}, Placements{Shard(0)}, Placements{Shard(1)});
+  auto f = local_map([](Matrix piece) { return std::tuple(piece, piece); }, out);
+  auto z = f(x);
+}
+#endif
+
+#ifdef MISTAKE_tuple_for_one_view
+// expect: local_map: func does not return a tuple; write one output placement
+void program() {
+  const auto out = std::tuple(Placements{Shard(0)}, none);
+  auto f = local_map([](Matrix piece) { return piece; }, out);
+  auto z = f(x);
+}
+#endif
+
+#ifdef MISTAKE_one_placement_for_a_tuple
+// expect: local_map: func returns a tuple; write a std::tuple of output placements
+void program() {
+  auto f = local_map([](Matrix piece) { return std::tuple(piece, piece); }, {Shard(0)});
+  auto [a, b] = f(x);
+}
+#endif
+
+#ifdef MISTAKE_placements_side_by_side
+// expect: local_map: func returns a tuple; write a std::tuple of output placements
+void program() {
+  auto f = local_map([](Matrix piece) { return std::tuple(piece, piece); }, {Shard(0)}, {Shard(1)});
+  auto [a, b] = f(x);
+}
+#endif
+
+#ifdef MISTAKE_placements_in_braces
+// expect: local_map: func returns a tuple; write a std::tuple of output placements
+void program() {
+  auto f = local_map([](Matrix piece) { return std::pair(piece, piece); }, {{Shard(0)}, {Shard(1)}},
+                     {{Shard(0)}});
+  auto [a, b] = f(x);
+}
+#endif
+
+#ifdef MISTAKE_no_output_placement
+// expect: local_map: expected an output placement after func
+void program() {
+  auto f = local_map([](Matrix piece) { return piece; });
+  auto z = f(x);
+}
+#endif
+
+#ifdef MISTAKE_outputs_as_meant
+// expect: compiles
+void program() {
+  const auto view_and_number = [](Matrix piece) { return std::tuple(piece, piece(0, 0)); };
+  Matrix a = local_map([](Matrix piece) { return piece; }, none)(x);
+  auto [b, c] = local_map(view_and_number, none)(x);
+  auto [d, e] = local_map(view_and_number, std::tuple(Placements{Shard(0)}, none))(x);
+  DTensor<Matrix> f = d;
+  double g = e;
+  local_map([](Matrix) {}, std::nullopt)(x);
+}
+#endif
+
+// --- local_map: its inputs -----------------------------------------------------------------------
+
+#ifdef MISTAKE_inputs_with_a_brace_too_few
+// expect: compiles
+void program() {
+  const auto first = [](Matrix a, auto&&...) { return a; };
+  DTensor<Matrix> a = local_map(first, {Shard(0)}, {Shard(0)})(x);
+  DTensor<Matrix> b = local_map(first, {Shard(0)}, {Shard(0), Replicate()})(x, y);
+  DTensor<Matrix> c = local_map(first, Shard(0), {Shard(0), keep, none})(x, y, 1.0);
+}
+#endif
+
+#ifdef MISTAKE_inputs_as_meant
+// expect: compiles
+void program() {
+  const Placements rows{Shard(0), Replicate()};
+  auto f = local_map([](Matrix a, double, Matrix, Matrix) { return a; }, {Shard(0), Replicate()},
+                     {rows, std::nullopt, keep, {Shard(0), Shard(1)}});
+  DTensor<Matrix> a = f(x, 2.0, y, y);
+  auto g = local_map([](Matrix piece) { return piece; }, rows, {{Shard(0), Shard(1)}},
+                     {.redistribute_inputs = true});
+  DTensor<Matrix> b = g(x);
+}
+#endif
+
+// --- factories -----------------------------------------------------------------------------------
+
+#ifdef MISTAKE_function_of_two_ints
+// expect: from_function: expected a function that takes the global index as one
+void program() {
+  auto z = from_function<Matrix>(
+      mesh, {Shard(0)}, {10, 4}, KOKKOS_LAMBDA(int i, int j) { return double(i + j); });
+}
+#endif
+
+#ifdef MISTAKE_function_of_three_indices
+// expect: from_function: expected a function that takes the global index as one
+void program() {
+  auto z = from_function<Matrix>(
+      mesh, {Shard(0)}, {10, 4},
+      KOKKOS_LAMBDA(Kokkos::Array<std::int64_t, 3> i) { return double(i[0]); });
+}
+#endif
+
+#ifdef MISTAKE_function_that_changes_its_captures
+// expect: from_function: expected a function that takes the global index as one
+void program() {
+  double n = 0;
+  auto z = from_function<Matrix>(mesh, {Shard(0)}, {10, 4}, [n](Index) mutable { return ++n; });
+}
+#endif
+
+#ifdef MISTAKE_function_of_text
+// expect: from_function: expected a function whose result converts to the element type
+void program() {
+  auto z = from_function<Matrix>(
+      mesh, {Shard(0)}, {10, 4}, KOKKOS_LAMBDA(Index) { return "text"; });
+}
+#endif
+
+#ifdef MISTAKE_function_of_nothing
+// expect: from_function: expected a function whose result converts to the element type
+void program() {
+  double sum = 0;
+  auto z = from_function<Matrix>(mesh, {Shard(0)}, {10, 4},
+                                 [&](Index i) { sum += static_cast<double>(i[0]); });
+}
+#endif
+
+#ifdef MISTAKE_const_elements
+// expect: expected a managed, non-const Kokkos::View in LayoutLeft or LayoutRight
+void program() {
+  auto z = empty<Kokkos::View<const double**>>(mesh, {Shard(0)}, {10, 4});
+}
+#endif
+
+#ifdef MISTAKE_unmanaged_view
+// expect: expected a managed, non-const Kokkos::View in LayoutLeft or LayoutRight
+void program() {
+  using Unmanaged = Kokkos::View<double**, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  auto z = zeros<Unmanaged>(mesh, {Shard(0)}, {10, 4});
+}
+#endif
+
+#ifdef MISTAKE_strided_view
+// expect: expected a managed, non-const Kokkos::View in LayoutLeft or LayoutRight
+void program() {
+  auto z = rand<Kokkos::View<double**, Kokkos::LayoutStride>>(mesh, {Shard(0)}, {10, 4});
+}
+#endif
+
+#ifdef MISTAKE_strided_view_of_a_function
+// expect: expected a managed, non-const Kokkos::View in LayoutLeft or LayoutRight
+void program() {
+  auto z = from_function<Kokkos::View<double**, Kokkos::LayoutStride>>(
+      mesh, {Shard(0)}, {10, 4}, KOKKOS_LAMBDA(Index i) { return double(i[0]); });
+}
+#endif
+
+#ifdef MISTAKE_strided_view_of_a_file
+// expect: expected a managed, non-const Kokkos::View in LayoutLeft or LayoutRight
+void program() {
+  auto z = read_npy<Kokkos::View<double**, Kokkos::LayoutStride>>("x.npy", mesh, {Shard(0)});
+}
+#endif
+
+#ifdef MISTAKE_element_type_for_view_type
+// expect: expected a Kokkos::View type in the angle brackets
+void program() {
+  auto z = empty<double>(mesh, {Shard(0)}, {10, 4});
+}
+#endif
+
+#ifdef MISTAKE_element_type_of_a_dtensor
+// expect: expected a Kokkos::View type in the angle brackets
+void program() {
+  DTensor<double> z;
+}
+#endif
+
+#ifdef MISTAKE_dtensor_type_for_view_type
+// expect: expected a Kokkos::View type in the angle brackets
+void program() {
+  auto z = zeros<DTensor<Matrix>>(mesh, {Shard(0)}, {10, 4});
+}
+#endif
+
+#ifdef MISTAKE_text_as_value
+// expect: full: expected a value that converts to the element type of the View
+void program() {
+  auto z = full<Matrix>(mesh, {Shard(0)}, {10, 4}, "text");
+}
+#endif
+
+#ifdef MISTAKE_factories_as_meant
+// expect: compiles
+void program() {
+  DTensor<Matrix> a = empty<Matrix>(mesh, {Shard(0)}, {10, 4});
+  DTensor<Matrix> b = full<Matrix>(mesh, {Shard(0), Replicate()}, {10, 4}, 7);
+  DTensor<Matrix> c = zeros<Matrix>({Shard(0)}, {10, 4});
+  DTensor<Matrix> d = rand<Matrix>(mesh, {Shard(0)}, {10, 4}, {.seed = 1});
+  DTensor<Matrix> e = from_function<Matrix>(
+      mesh, {Shard(0)}, {10, 4}, KOKKOS_LAMBDA(const Index& i) { return i[0] + i[1]; });
+  DTensor<Matrix> f = from_function<Matrix>(
+      mesh, {Shard(0)}, {10, 4}, KOKKOS_LAMBDA(auto i) { return float(i[0]); });
+}
+#endif
+
+// --- a DTensor is no array -----------------------------------------------------------------------
+
+#ifdef MISTAKE_sum_of_dtensors
+// expect: a DTensor has no arithmetic: write a function of local Views and call it by local_map
+void program() {
+  auto z = x + y;
+}
+#endif
+
+#ifdef MISTAKE_dtensor_plus_number
+// expect: a DTensor has no arithmetic: write a function of local Views and call it by local_map
+void program() {
+  auto z = x + 1.0;
+}
+#endif
+
+#ifdef MISTAKE_number_times_dtensor
+// expect: a DTensor has no arithmetic: write a function of local Views and call it by local_map
+void program() {
+  auto z = 2.0 * x;
+}
+#endif
+
+#ifdef MISTAKE_negative_dtensor
+// expect: a DTensor has no arithmetic: write a function of local Views and call it by local_map
+void program() {
+  auto z = -x;
+}
+#endif
+
+#ifdef MISTAKE_dtensor_added_to
+// expect: a DTensor has no arithmetic: write a function of local Views and call it by local_map
+void program() {
+  auto z = x;
+  z += y;
+}
+#endif
+
+#ifdef MISTAKE_dtensor_plus_view
+// expect: a DTensor has no arithmetic: write a function of local Views and call it by local_map
+void program() {
+  auto z = x + view;
+}
+#endif
+
+#ifdef MISTAKE_dtensors_compared
+// expect: a DTensor has no ==
+void program() {
+  bool same = x == y;
+}
+#endif
+
+#ifdef MISTAKE_element_of_a_dtensor
+// expect: a DTensor has no elements of its own: take x.to_local()(i, j)
+void program() {
+  double value = x(3, 4);
+}
+#endif
+
+#ifdef MISTAKE_element_of_a_dtensor_written
+// expect: a DTensor has no elements of its own: take x.to_local()(i, j)
+void program() {
+  x(3, 4) = 1.0;
+}
+#endif
+
+#ifdef MISTAKE_subscript_of_a_dtensor
+// expect: a DTensor has no elements of its own: take x.to_local()(i, j)
+void program() {
+  auto row = x[0];
+}
+#endif
+
+#ifdef MISTAKE_dtensor_filled
+// expect: Kokkos::deep_copy takes Views
+void program() {
+  Kokkos::deep_copy(x, 1.0);
+}
+#endif
+
+#ifdef MISTAKE_dtensor_copied_by_kokkos
+// expect: Kokkos::deep_copy takes Views
+void program() {
+  Kokkos::deep_copy(x, y);
+}
+#endif
+
+#ifdef MISTAKE_view_copied_to_a_dtensor
+// expect: Kokkos::deep_copy takes Views
+void program() {
+  Kokkos::deep_copy(x, view);
+}
+#endif
+
+#ifdef MISTAKE_dtensor_filled_on_an_instance
+// expect: Kokkos::deep_copy takes Views
+void program() {
+  Kokkos::deep_copy(Kokkos::DefaultExecutionSpace(), x, 1.0);
+}
+#endif
+
+#ifdef MISTAKE_mirror_of_a_dtensor
+// expect: Kokkos::create_mirror_view takes Views
+void program() {
+  auto host = Kokkos::create_mirror_view(x);
+}
+#endif
+
+#ifdef MISTAKE_mirror_and_copy_of_a_dtensor
+// expect: Kokkos::create_mirror_view_and_copy takes Views
+void program() {
+  auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), x);
+}
+#endif
+
+#ifdef MISTAKE_subview_of_a_dtensor
+// expect: Kokkos::subview takes Views
+void program() {
+  auto row = Kokkos::subview(x, 0, Kokkos::ALL);
+}
+#endif
+
+#ifdef MISTAKE_dtensor_printed
+// expect: compiles
+void program() {
+  std::cout << x << to_string(y) << x.extent(-1) << x.rank;
+  deep_copy(x, 1.0);
+  deep_copy(x, y);
+}
+#endif
+
+// --- redistribute --------------------------------------------------------------------------------
+
+#ifdef MISTAKE_other_element_type
+// expect: redistribute<Out>: expected a View with the element type of the tensor
+void program() {
+  auto z = redistribute<Kokkos::View<float**>>(x, {Shard(1)});
+}
+#endif
+
+#ifdef MISTAKE_other_rank
+// expect: redistribute<Out>: expected a View with as many dims as the tensor
+void program() {
+  auto z = redistribute<Vector>(x, {Shard(1)});
+}
+#endif
+
+#ifdef MISTAKE_result_of_const_elements
+// expect: redistribute<Out>: expected a managed, non-const View in LayoutLeft or LayoutRight
+void program() {
+  auto z = redistribute<Kokkos::View<const double**>>(x, {Shard(1)});
+}
+#endif
+
+#ifdef MISTAKE_element_type_as_result
+// expect: redistribute<Out>: expected a Kokkos::View type as Out
+void program() {
+  auto z = redistribute<double>(x, {Shard(1)});
+}
+#endif
+
+#ifdef MISTAKE_other_element_type_on_another_mesh
+// expect: redistribute<Out>: expected a View with the element type of the tensor
+void program() {
+  auto z = redistribute<Kokkos::View<float**>>(x, mesh, {Shard(1)});
+}
+#endif
+
+#ifdef MISTAKE_other_element_type_in_the_background
+// expect: redistribute<Out>: expected a View with the element type of the tensor
+void program() {
+  auto z = redistribute_async<Kokkos::View<float**>>(x, {Shard(1)});
+}
+#endif
+
+#ifdef MISTAKE_into_another_element_type
+// expect: redistribute_into: expected a destination with the element type of the tensor
+void program() {
+  redistribute_into(DTensor<Kokkos::View<float**>>(), x);
+}
+#endif
+
+#ifdef MISTAKE_into_another_rank
+// expect: redistribute_into: expected a destination with as many dims as the tensor
+void program() {
+  redistribute_into(DTensor<Vector>(), x);
+}
+#endif
+
+#ifdef MISTAKE_view_redistributed
+// expect: redistribute: expected a DTensor, got a View; make one by from_local(view, mesh, ...)
+void program() {
+  auto z = redistribute(view, {Shard(0)});
+}
+#endif
+
+#ifdef MISTAKE_view_redistributed_to_a_mesh
+// expect: redistribute: expected a DTensor, got a View; make one by from_local(view, mesh, ...)
+void program() {
+  auto z = redistribute(view, mesh, {Shard(0)});
+}
+#endif
+
+#ifdef MISTAKE_view_gathered
+// expect: full_tensor: expected a DTensor, got a View; make one by from_local(view, mesh, ...)
+void program() {
+  auto z = full_tensor(view);
+}
+#endif
+
+#ifdef MISTAKE_number_as_placement
+// expect: expected placements such as {Shard(0), Replicate()}, not numbers
+void program() {
+  auto z = redistribute(x, {1});
+}
+#endif
+
+#ifdef MISTAKE_redistribute_as_meant
+// expect: compiles
+void program() {
+  using Columns = Kokkos::View<double**, Kokkos::LayoutLeft>;
+  DTensor<Matrix> a = redistribute(x, {Shard(1)});
+  DTensor<Columns> b = redistribute<Columns>(x, {Shard(1)});
+  DTensor<Matrix> c = redistribute(x, mesh, {Shard(1)});
+  redistribute_into(b, x);
+  auto strided =
+      from_local(Kokkos::subview(view, Kokkos::ALL, Kokkos::pair(0, 2)), mesh, {Shard(0)});
+  auto d = redistribute(strided, {Shard(1)});
+  d = redistribute(strided, mesh, {Shard(1)});
+}
+#endif
