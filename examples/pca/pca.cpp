@@ -128,8 +128,8 @@ int analyse(const DeviceMesh& mesh, const Options& options) {
   const auto pairs = pca::leading_eigenpairs(pca::covariance(x), count);
 
   const Region region("write");
-  write_npy(options.output, from_local(vectors_of(pairs, count), mesh, {Replicate()},
-                                       {count, data.extent(1)}));
+  write_npy(options.output,
+            from_local(vectors_of(pairs, count), mesh, {Replicate()}, {count, data.extent(1)}));
   const bool has_reference = is_default_input(options.input);
   const auto components = components_of(pairs, variance, count);
   if (prints) print_components(components, has_reference);
