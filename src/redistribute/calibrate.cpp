@@ -22,7 +22,7 @@ namespace {
 namespace calibration = detail::calibration;
 
 constexpr auto label = "tessera::calibrate";
-using Bytes = Kokkos::View<double*, Kokkos::HostSpace>;
+using Doubles = Kokkos::View<double*, Kokkos::HostSpace>;
 constexpr double least = 1e-12;
 
 /// Returns the seconds of the fastest of `repetitions` calls on this rank; ranks begin each one
@@ -61,9 +61,9 @@ double seconds_of(const DeviceMesh& mesh, Placement from, Placement to, const Ex
   const auto redistributor = make_plan(source, target, element_type<double>()).bind(mesh);
   const auto shape_of = [&](const DTensorSpec& spec) { return spec.local_shape(mesh.rank()); };
   const auto memory_for = [&](const DTensorSpec& spec) {
-    return Bytes(std::string(label), static_cast<std::size_t>(product(shape_of(spec))));
+    return Doubles(std::string(label), static_cast<std::size_t>(product(shape_of(spec))));
   };
-  const auto array = [&](const Bytes& memory, const DTensorSpec& spec) {
+  const auto array = [&](const Doubles& memory, const DTensorSpec& spec) {
     const auto flat = array_ref(memory);
     return row_major(flat.data, flat.type, shape_of(spec), flat.space);
   };

@@ -20,6 +20,7 @@ DTensorSpec replicated(const MeshLayout& layout, const Extents& shape) {
 }
 
 DTensorSpec spec_on_one_rank(const MeshLayout& layout, const Extents& shape, int owner) {
+  // Parts before the owner's are [0, 0), its part is everything, and those after it are [n, n).
   Boundaries boundaries(shape.size());
   boundaries.front().assign(static_cast<std::size_t>(layout.size()) + 1, shape[0]);
   for (int part = 0; part <= owner; ++part) boundaries.front()[static_cast<std::size_t>(part)] = 0;

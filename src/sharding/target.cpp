@@ -16,9 +16,14 @@ Placements Target::placements(int mesh_dims) const {
 namespace detail {
 
 DTensorSpec target_spec(const DTensorSpec& source, const Target& target) {
-  if (target.spec() != nullptr) return *target.spec();
   if (target.placements() != nullptr) return spec_with(source, *target.placements());
-  return spec_with(source, target.placements(source.layout().ndim()));
+  if (target.spec() == nullptr) return spec_with(source, target.placements(source.layout().ndim()));
+  require<MeshMismatch>(target.spec()->layout() == source.layout(), [&] {
+    return fmt::format("expected a spec on the tensor's mesh {}, got one on mesh {}",
+                       tessera::to_string(source.layout()),
+                       tessera::to_string(target.spec()->layout()));
+  });
+  return *target.spec();
 }
 
 DTensorSpec target_spec(const MeshLayout& layout, const Extents& shape, const Target& target) {
@@ -37,7 +42,9 @@ DTensorSpec target_spec(const MeshLayout& layout, const Extents& shape, const Ta
 }
 
 std::uint64_t hash_of(const Target& target, int mesh_dims) {
-  return target.spec() != nullptr ? target.spec()->hash() : target.placements(mesh_dims).hash();
+  if (target.spec() != nullptr) return target.spec()->hash();
+  if (target.placements() != nullptr) return target.placements()->hash();
+  return target.placements(mesh_dims).hash();
 }
 
 std::string to_string(const Target& target, int mesh_dims) {

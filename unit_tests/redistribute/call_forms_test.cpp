@@ -134,7 +134,7 @@ TEST(CallForms, of_from_local_and_distribute_tensor) {
         from_local(view, mesh, {Shard(0)}, {}),
         from_local(view, mesh, {Shard(0)}, {2 * world_size(), 3}),
         from_local(view, {Shard(0)}, {2 * world_size(), 3}),
-        from_local(view, mesh, Shard(0), {rows, std::int64_t{3}}),
+        from_local(view, mesh, Shard(0), {rows, 3}),
         from_local(view, mesh, {Shard(0)}, spec.shape()),
         from_local(view, Shard(0), std::vector{rows, std::int64_t{3}})})
     EXPECT_EQ(x.spec(), spec);
@@ -150,6 +150,20 @@ TEST(CallForms, of_from_local_and_distribute_tensor) {
   EXPECT_TRUE(distribute_tensor(full).placements().is_all_replicate());
   EXPECT_TRUE(distribute_tensor(full, mesh).placements().is_all_replicate());
   EXPECT_TRUE(distribute_tensor(instance(), full).placements().is_all_replicate());
+}
+
+TEST(CallForms, of_distribute_tensor_to_a_spec_off_the_mesh_give_nothing) {
+  for (const auto& mesh : meshes_of({{1}, {2}})) {
+    const DTensorSpec spec(
+        mesh.layout(), {Shard(0)}, {4, 3},
+        {mesh.size() == 2 ? Boundaries::value_type{0, 1, 4} : Boundaries::value_type{}, {}});
+    const Matrix full(is_on(mesh) ? Matrix("full", 4, 3) : Matrix());
+
+    const auto x = distribute_tensor(full, mesh, spec);
+
+    EXPECT_EQ(x.spec(), spec);
+    EXPECT_EQ(x.to_local().size(), static_cast<std::size_t>(product(x.local_shape())));
+  }
 }
 
 TEST(CallForms, of_functional_collectives) {

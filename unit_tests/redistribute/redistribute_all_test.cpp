@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <tessera/redistribute/redistribute_all.hpp>
 #include <tessera/tensor/from_local.hpp>
 
+#include "../support/errors.hpp"
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
 #include "../support/traffic.hpp"
@@ -82,6 +83,19 @@ TEST(RedistributeAll, tensor_that_is_there_already_stays) {
 
   EXPECT_EQ(all[0].to_local().data(), a.to_local().data());
   EXPECT_TRUE(is_iota(all[1]));
+}
+
+TEST(RedistributeAll, to_a_spec_on_another_mesh_is_invalid) {
+  const auto mesh = mesh_of({world_size()});
+  const auto a = iota<Matrix>(mesh, {Shard(0)}, {5, 9});
+  const DTensorSpec elsewhere(MeshLayout({world_size() + 1}), {Shard(0)}, {5, 9});
+
+  EXPECT_THAT(message_of<MeshMismatch>([&] {
+                redistribute_all(std::array{a, a}, elsewhere);
+              }),
+              ::testing::StartsWith("redistribute_all: expected a spec on the tensor's mesh"));
+  EXPECT_THAT(message_of<MeshMismatch>([&] { redistribute(a, elsewhere); }),
+              ::testing::StartsWith("redistribute: expected a spec on the tensor's mesh"));
 }
 
 TEST(RedistributeAll, no_tensors_no_results) {

@@ -109,9 +109,9 @@ struct ErrorAccess {
   }
 };
 
-/// Returns body(). Every public function runs its checks in here (collective ones in
-/// collectively()), so that the checks, which many functions share, need not know its name: the
-/// text "expected 2 placements, …" becomes "function: expected 2 placements, …".
+/// Returns body(). Checks that several public functions share throw texts that name no function,
+/// such as "expected 2 placements, …". The public function runs them in here, or in collectively(),
+/// which makes it "redistribute: expected 2 placements, …".
 template <class Body>
 decltype(auto) named(const char* function, Body&& body) {
   try {

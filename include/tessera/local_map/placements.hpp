@@ -26,8 +26,8 @@ struct None {
   constexpr explicit None() = default;
   constexpr None(std::nullopt_t) {}
 };
-/// `none` is the output placement of a value that is passed on as it is; std::nullopt means the same,
-/// as `none` does for inputs.
+/// `none` is the output placement of a value that is passed on as it is. std::nullopt and
+/// `none` are interchangeable, for inputs and for outputs.
 inline constexpr None none{};
 
 /// An InPlacement says what local_map asks of one flattened argument: std::nullopt (not a DTensor),

@@ -134,8 +134,8 @@ namespace detail {
 struct PlanAccess {
   using Data = RedistributePlan::Data;
 
-  /// Returns the plan of make_plan(), or of make_plan_across() if the specs are on two meshes. The
-  /// messages of its errors get the name of the function that is called.
+  /// Returns the plan of make_plan(), or of make_plan_across() if the specs are on two meshes. Its
+  /// errors name no function; the caller does.
   static RedistributePlan make(const DTensorSpec& source, const DTensorSpec& target,
                                ElementType type, const PlanSettings& settings);
 
@@ -167,8 +167,8 @@ struct PlanAccess {
   static std::uint64_t hash(const RedistributePlan& plan);
 };
 
-/// Returns the plan of make_plan(). The messages of its errors get the name of the function that is
-/// called.
+/// Returns the plan of make_plan(). Its errors name no function; the caller
+/// does.
 RedistributePlan plan_on_one_mesh(const DTensorSpec& source, const DTensorSpec& target,
                                   ElementType type, const PlanSettings& settings);
 

@@ -77,6 +77,8 @@ DTensor<redistributed_view_t<V>> distribute_tensor(const Execution& execution, c
     auto shape = own_shape;
     if (!options.each_rank && mesh.coordinate())
       shape = shape_on(mesh, options.src_rank, shape, label);
+    // Off the mesh the shape of the data is not known, but that of a spec is.
+    if (!mesh.coordinate() && target.spec() != nullptr) shape = target.spec()->shape();
     const auto spec = common_spec<Result>(mesh, target, shape);
     auto result = allocate_dtensor<Result>(mesh, spec, label);
     if (!mesh.coordinate()) return result;

@@ -126,8 +126,8 @@ struct Pieces {
 struct RedistributorAccess {
   using State = Redistributor::State;
 
-  /// Binds `plan`. Other Redistributors may use `scratch` too, one at a time. The messages of its
-  /// errors get the name of the function that is called.
+  /// Binds `plan`. Other Redistributors may use `scratch` too, one at a time. Its errors name no
+  /// function; the caller does.
   static Redistributor make(RedistributePlan plan, const Meshes& meshes,
                             std::shared_ptr<Scratch> scratch);
 

@@ -28,11 +28,11 @@ class DTensorSpec;
 
 namespace detail {
 
-/// Makes a DTensorSpec, see its constructor, for a function whose name the messages get.
+/// Makes a DTensorSpec, see its constructor. Its errors name no function; the caller does.
 DTensorSpec make_spec(MeshLayout layout, const Placements& placements, const Extents& shape,
                       Boundaries boundaries = {});
 
-/// Returns with_placements(spec, placements), for a function whose name the messages get.
+/// Returns with_placements(spec, placements). Its errors name no function; the caller does.
 DTensorSpec spec_with(const DTensorSpec& spec, const Placements& placements);
 
 }  // namespace detail

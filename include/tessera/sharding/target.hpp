@@ -64,9 +64,11 @@ class Target {
 
 namespace detail {
 
-// The functions below serve functions whose name the messages of their errors get.
+// The errors of the functions below name no function; the named() or collectively() of the caller
+// does.
 
-/// Returns the target of a redistribution of `source` on its mesh. A spec is not checked.
+/// Returns the target of a redistribution of `source` on its mesh. Errors: those of
+/// with_placements(); MeshMismatch for a spec on another mesh.
 DTensorSpec target_spec(const DTensorSpec& source, const Target& target);
 
 /// Returns the target for a tensor of `shape` on `layout`.

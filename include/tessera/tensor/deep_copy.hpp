@@ -29,6 +29,8 @@ void deep_copy(const Execution& execution, const DTensor<V>& destination, const 
     static_assert(
         std::is_same_v<typename V::value_type, std::remove_const_t<typename Source::value_type>>,
         "deep_copy: expected tensors of one element type");
+    static_assert(V::rank() == Source::view_type::rank(),
+                  "deep_copy: expected tensors of as many dims");
     require_same_pieces(destination.device_mesh(), destination.spec(), source.device_mesh(),
                         source.spec());
     if (view.size() > 0) Kokkos::deep_copy(instance, view, source.to_local());
@@ -44,7 +46,8 @@ void deep_copy(const Execution& execution, const DTensor<V>& destination, const 
 /// Copies the values of `source`, a tensor of the same spec, or one number for all elements, into
 /// the memory of `destination`.
 ///
-/// Local. To tensors of another spec copies redistribute_into(). Errors: MeshMismatch,
+/// Local. redistribute_into() copies to a tensor of another spec, and between a host and a device
+/// whose Views have other layouts. Errors: MeshMismatch,
 /// InvalidArgument for specs that differ.
 template <LocalView V, class Source>
 requires(is_dtensor_v<Source> ||

@@ -21,7 +21,7 @@ const DeviceMesh& default_device_mesh();
 
 namespace detail {
 
-/// Returns default_device_mesh(), for a function whose name the message of the error gets.
+/// Returns default_device_mesh(). Its error names no function; named() of the caller does.
 const DeviceMesh& mesh_of_scope();
 
 }  // namespace detail

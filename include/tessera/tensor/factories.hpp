@@ -54,7 +54,9 @@ DTensor<V> make_empty(const DeviceMesh& mesh, const Target& target, const Extent
 /// Returns whether T converts to an element of V. If not, it stops the compiler with a sentence.
 template <class V, class T>
 consteval bool expect_value() {
-  constexpr bool is_element = std::is_convertible_v<const T&, element_of<V>>;
+  constexpr bool is_element = requires(const T& value) {
+    static_cast<element_of<V>>(value);
+  };
   static_assert(is_element || !is_local_view<V>,
                 "full: expected a value that converts to the element type of the View");
   return is_element;
@@ -156,7 +158,11 @@ template <class V, class Function>
 DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh,
                               const Target& target, const Extents& shape,
                               const Function& function) {
-  if constexpr (expect_allocatable<V>() && expect_element_function<V, Function>()) {
+  if constexpr (!expect_allocatable<V>()) {
+    return {};
+  } else if constexpr (!expect_element_function<V, Function>()) {
+    return {};
+  } else {
     auto result = make_empty<V>(mesh, target, shape, "tessera::from_function");
     const auto& view = result.to_local();
     FillFromFunction<V, Function> fill{view, {}, {}, function};
@@ -176,7 +182,6 @@ DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh
     finish(execution, "tessera::from_function");
     return result;
   }
-  return {};
 }
 
 }  // namespace detail

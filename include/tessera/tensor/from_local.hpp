@@ -131,10 +131,12 @@ DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& targe
 /// The global shape is inferred from all local shapes, which may be any uneven sizes that form a
 /// grid, by one small all-gather (metadata). If the target is a spec, its shape and boundaries
 /// hold, there is no all-gather, and a View that does not fit throws on its rank. With
-/// options.run_check all ranks throw if element types, extents or replicas differ. Replicas are compared bitwise with coordinate 0; those of structs
-/// include their padding. Off the mesh the result is empty.
+/// options.run_check all ranks throw if element types, extents or replicas differ. Replicas are
+/// compared bitwise with coordinate 0; those of structs include their padding. Off the mesh the
+/// result is empty.
 ///
-/// Collective over the mesh. Errors: InvalidArgument; MeshMismatch for a spec on another mesh.
+/// Collective over the mesh, also for a View of 0 dims (Extents{} as the shape makes that local).
+/// Errors: InvalidArgument; MeshMismatch for a spec on another mesh.
 template <LocalView V>
 DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& target,
                       const FromLocal& options = {}) {
@@ -151,7 +153,8 @@ DTensor<V> from_local(const V& view, const Target& target, const FromLocal& opti
 /// View and copies nothing. Off the mesh the result is empty.
 ///
 /// Local. Errors: InvalidArgument, on this rank, if `view` does not have the shape of this rank's
-/// piece, and for a target or a shape that DTensorSpec rejects.
+/// piece, for a target or a shape that DTensorSpec rejects, and for a spec of another shape;
+/// MeshMismatch for a spec on another mesh.
 template <LocalView V, std::integral I>
 DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& target,
                       std::initializer_list<I> shape) {
@@ -168,13 +171,13 @@ DTensor<V> from_local(const V& view, const Target& target, std::initializer_list
   });
 }
 /// Takes Extents, or any other range of integers.
-template <LocalView V, detail::ShapeRange S>
+template <LocalView V, detail::ShapeRange S = Extents>
 DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& target, const S& shape) {
   return detail::named("from_local",
                        [&] { return detail::from_local(view, mesh, target, Extents(shape)); });
 }
 /// Takes Extents, or any other range of integers, and the mesh of the current DeviceMeshScope.
-template <LocalView V, detail::ShapeRange S>
+template <LocalView V, detail::ShapeRange S = Extents>
 DTensor<V> from_local(const V& view, const Target& target, const S& shape) {
   return detail::named("from_local", [&] {
     return detail::from_local(view, detail::mesh_of_scope(), target, Extents(shape));

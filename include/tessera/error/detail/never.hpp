@@ -5,7 +5,7 @@
 namespace tessera::detail {
 
 /// Is false for all types. static_assert(never<T>, "what to write instead") in the body of a
-/// template stops the programs that call it, in six lines and those of the include chain.
+/// template stops programs that call it; g++ then prints six lines besides the chain of includes.
 template <class... T>
 inline constexpr bool never = false;
 

@@ -87,10 +87,6 @@ Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
   using Result = redistributed_view_t<V, Out>;
   require_representable<Result>(target);
   const auto& mesh = tensor.device_mesh();
-  require<MeshMismatch>(target.layout() == mesh.layout(), [&] {
-    return "expected a spec on the tensor's mesh " + to_string(mesh) + ", got one on mesh " +
-           to_string(target.layout());
-  });
   if constexpr (std::is_same_v<Result, V>)
     if (target == tensor.spec()) {
       constexpr auto type = element_type<typename Result::value_type>();

@@ -8,7 +8,7 @@
 #include <tessera/tensor/detail/is_dtensor.hpp>
 #include <tessera/tensor/execution.hpp>
 
-// What a DTensor has not. Each of these functions stops the compiler with a sentence that says what
+// Operations that a DTensor does not have. Each of these functions stops the compiler with a sentence that says what
 // to write. Its result has the type that the caller expects, so that nothing else is reported.
 namespace tessera {
 
@@ -30,43 +30,43 @@ auto no_arithmetic() -> std::conditional_t<is_dtensor_v<A>, A, B> {
 }  // namespace detail
 
 template <class A, class B>
-requires detail::OneDTensor<A, B>
-auto operator+(const A&, const B&) {
+requires detail::OneDTensor<A, B> std::conditional_t<is_dtensor_v<A>, A, B>
+operator+(const A&, const B&) {
   return detail::no_arithmetic<A, B>();
 }
 template <class A, class B>
-requires detail::OneDTensor<A, B>
-auto operator-(const A&, const B&) {
+requires detail::OneDTensor<A, B> std::conditional_t<is_dtensor_v<A>, A, B>
+operator-(const A&, const B&) {
   return detail::no_arithmetic<A, B>();
 }
 template <class A, class B>
-requires detail::OneDTensor<A, B>
-auto operator*(const A&, const B&) {
+requires detail::OneDTensor<A, B> std::conditional_t<is_dtensor_v<A>, A, B>
+operator*(const A&, const B&) {
   return detail::no_arithmetic<A, B>();
 }
 template <class A, class B>
-requires detail::OneDTensor<A, B>
-auto operator/(const A&, const B&) {
+requires detail::OneDTensor<A, B> std::conditional_t<is_dtensor_v<A>, A, B>
+operator/(const A&, const B&) {
   return detail::no_arithmetic<A, B>();
 }
 template <class V>
-auto operator-(const DTensor<V>&) {
+DTensor<V> operator-(const DTensor<V>&) {
   return detail::no_arithmetic<DTensor<V>, void>();
 }
 template <class V, class B>
-auto operator+=(DTensor<V>&, const B&) {
+DTensor<V> operator+=(DTensor<V>&, const B&) {
   return detail::no_arithmetic<DTensor<V>, B>();
 }
 template <class V, class B>
-auto operator-=(DTensor<V>&, const B&) {
+DTensor<V> operator-=(DTensor<V>&, const B&) {
   return detail::no_arithmetic<DTensor<V>, B>();
 }
 template <class V, class B>
-auto operator*=(DTensor<V>&, const B&) {
+DTensor<V> operator*=(DTensor<V>&, const B&) {
   return detail::no_arithmetic<DTensor<V>, B>();
 }
 template <class V, class B>
-auto operator/=(DTensor<V>&, const B&) {
+DTensor<V> operator/=(DTensor<V>&, const B&) {
   return detail::no_arithmetic<DTensor<V>, B>();
 }
 
@@ -86,17 +86,16 @@ template <class A, class B>
 requires tessera::detail::OneDTensor<A, B>
 void deep_copy(const A&, const B&) {
   static_assert(tessera::detail::never<A, B>,
-                "Kokkos::deep_copy takes Views: for a DTensor x write tessera::deep_copy(x, y), or "
-                "redistribute_into(x, y) if y is distributed otherwise");
+                "Kokkos::deep_copy takes Views: for a DTensor x write x.to_local(), or "
+                "tessera::deep_copy(x, y) for a DTensor or a number y");
 }
 // Takes an Execution, so that tessera::deep_copy() is the better one where both are found.
 template <class A, class B>
 requires tessera::detail::OneDTensor<A, B>
 void deep_copy(const tessera::Execution&, const A&, const B&) {
-  static_assert(
-      tessera::detail::never<A, B>,
-      "Kokkos::deep_copy takes Views: for a DTensor x write tessera::deep_copy(exec, x, y), "
-      "or redistribute_into(exec, x, y) if y is distributed otherwise");
+  static_assert(tessera::detail::never<A, B>,
+                "Kokkos::deep_copy takes Views: for a DTensor x write x.to_local(), or "
+                "tessera::deep_copy(exec, x, y) for a DTensor or a number y");
 }
 template <class V, class... Arguments>
 auto create_mirror_view(const tessera::DTensor<V>&, const Arguments&...) {
