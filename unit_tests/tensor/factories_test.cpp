@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <tessera/redistribute/distribute_tensor.hpp>
+#include <tessera/redistribute/item.hpp>
 #include <tessera/redistribute/redistribute.hpp>
 #include <tessera/tensor/clone.hpp>
 #include <tessera/tensor/factories.hpp>

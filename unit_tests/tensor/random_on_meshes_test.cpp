@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/redistribute/item.hpp>
 #include <tessera/redistribute/redistribute.hpp>
 #include <tessera/tensor/clone.hpp>
 #include <tessera/tensor/factories.hpp>

@@ -107,25 +107,30 @@ DTensor<V> make_random(const Execution& execution, const DeviceMesh& mesh, const
   return {};
 }
 
-/// Returns whether `Function` gives an element of V for a global index. If not, it stops the
-/// compiler with a sentence.
+/// Returns whether a factory can make a V of what `Function` returns for a global index. If not, it
+/// stops the compiler with a sentence.
 template <class V, class Function>
 consteval bool expect_element_function() {
-  using Index = Kokkos::Array<std::int64_t, V::rank()>;
-  // With a device nothing is asked: nvcc does not know on the host what a device function returns.
-  constexpr bool is_callable = has_device || std::is_invocable_v<const Function&, Index&>;
-  static_assert(is_callable,
-                "from_function: expected a function that takes the global index as one "
-                "Kokkos::Array<std::int64_t, V::rank()>; a lambda must not be mutable");
-  if constexpr (is_callable && !has_device) {
-    constexpr bool is_element = std::is_assignable_v<typename V::value_type&,
-                                                     std::invoke_result_t<const Function&, Index&>>;
-    static_assert(is_element,
-                  "from_function: expected a function whose result converts to the element type of "
-                  "the View");
-    return is_element;
+  if constexpr (expect_allocatable<V>()) {
+    using Index = Kokkos::Array<std::int64_t, V::rank()>;
+    // With a device nothing is asked: nvcc does not know on the host what a device function returns.
+    constexpr bool is_callable = has_device || std::is_invocable_v<const Function&, Index&>;
+    static_assert(is_callable,
+                  "from_function: expected a function that takes the global index as one "
+                  "Kokkos::Array<std::int64_t, V::rank()>; a lambda must not be mutable");
+    if constexpr (is_callable && !has_device) {
+      constexpr bool is_element =
+          std::is_assignable_v<typename V::value_type&,
+                               std::invoke_result_t<const Function&, Index&>>;
+      static_assert(
+          is_element,
+          "from_function: expected a function whose result converts to the element type of "
+          "the View");
+      return is_element;
+    }
+    return is_callable;
   }
-  return is_callable;
+  return false;
 }
 
 /// Calls the user's function for each element of a local piece, in any order.
@@ -158,11 +163,7 @@ template <class V, class Function>
 DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh,
                               const Target& target, const Extents& shape,
                               const Function& function) {
-  if constexpr (!expect_allocatable<V>()) {
-    return {};
-  } else if constexpr (!expect_element_function<V, Function>()) {
-    return {};
-  } else {
+  if constexpr (expect_element_function<V, Function>()) {
     auto result = make_empty<V>(mesh, target, shape, "tessera::from_function");
     const auto& view = result.to_local();
     FillFromFunction<V, Function> fill{view, {}, {}, function};
@@ -182,6 +183,7 @@ DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh
     finish(execution, "tessera::from_function");
     return result;
   }
+  return {};
 }
 
 }  // namespace detail
