@@ -47,9 +47,7 @@ struct Stopped {
 };
 template <class... Ts>
 struct Stopped<std::tuple<Ts...>> {
-  template <class>
-  using Each = Unusable;
-  using type = std::tuple<Each<Ts>...>;
+  using type = std::tuple<std::conditional_t<true, Unusable, Ts>...>;
 };
 template <class A, class B>
 struct Stopped<std::pair<A, B>> : Stopped<std::tuple<A, B>> {};
