@@ -213,8 +213,8 @@ void PhaseRun::reduce_group(const Execution& execution, Reduction& reduction, co
 
 ArrayRef PhaseRun::partial_result(const Reduction& reduction, int slot,
                                   const ArrayRef& like) const {
-  auto* const data = partials_ + (reduction.first_partial + slot) * term_buffer_bytes_;
-  return row_major(data, like.type, like.extents, like.space);
+  auto* const data = partials_ + (reduction.first_partial + slot) * partial_bytes_;
+  return row_major(data, reduction.type_of_partials(), like.extents, like.space);
 }
 
 /// Whether all terms of the next turn have arrived.

@@ -75,6 +75,7 @@ void PhaseRun::make_pool(const std::vector<Stream>& streams, Pool& pool, Scratch
 
 void PhaseRun::make_term_buffers() {
   term_buffer_bytes_ = 0;
+  partial_bytes_ = 0;
   std::int64_t buffers = 0;
   std::int64_t partials = 0;
   const ArrayRef* result = nullptr;
@@ -82,16 +83,20 @@ void PhaseRun::make_term_buffers() {
     const int groups = reduction.tree.leaves();
     if (reduction.messages == 0 && groups == 1) continue;
     reduction.first_buffer = std::exchange(buffers, buffers + 2 * reduction.buffers);
-    if (groups > 1)
+    const auto bytes_of = [&](ElementType type) {
+      return bytes_of_largest_chunk(reduction.cut, type);
+    };
+    term_buffer_bytes_ = std::max(term_buffer_bytes_, bytes_of(reduction.destination.type));
+    if (groups > 1) {
       reduction.first_partial = std::exchange(partials, partials + PartialTree::slots(groups));
-    term_buffer_bytes_ = std::max(
-        term_buffer_bytes_, bytes_of_largest_chunk(reduction.cut, reduction.destination.type));
+      partial_bytes_ = std::max(partial_bytes_, bytes_of(reduction.type_of_partials()));
+    }
     result = &reduction.destination;
   }
   if (result == nullptr) return;
   term_buffers_ = reserve(scratch_->arriving_terms, buffers * term_buffer_bytes_, *result);
   if (partials > 0)
-    partials_ = scratch_->partial_results.reserve(partials * term_buffer_bytes_, result->space);
+    partials_ = scratch_->partial_results.reserve(partials * partial_bytes_, result->space);
 }
 
 std::span<const Message> PhaseRun::post(const Execution& execution) {

@@ -22,6 +22,7 @@
 #include "kernels/timed_write.hpp"
 #include "node/store_choice.hpp"
 #include "node/window.hpp"
+#include "placement/wide_sum.hpp"
 #include "plan/chunking.hpp"
 #include "plan/order.hpp"
 #include "plan/partial_tree.hpp"
@@ -202,6 +203,9 @@ class PhaseRun {
     bool is_done() const { return next == turns(); }
     bool is_posted() const { return messages == 0 || posted == turns(); }
     int& missing_of(std::int64_t turn) { return missing[static_cast<std::size_t>(turn % 2)]; }
+    ElementType type_of_partials() const {
+      return divisor == 1 ? destination.type : wide_sum_type(destination.type);
+    }
   };
   /// A chunk that travels in a message.
   struct Flight {
@@ -307,8 +311,9 @@ class PhaseRun {
 
   bool has_messages_ = false;
   std::byte* term_buffers_ = nullptr;   ///< two for each term of a group
-  std::byte* partials_ = nullptr;       ///< buffers of the same size
   std::int64_t term_buffer_bytes_ = 0;  ///< of each
+  std::byte* partials_ = nullptr;       ///< results of groups
+  std::int64_t partial_bytes_ = 0;      ///< of each
   Pool outgoing_pool_;
   Pool incoming_pool_;
   StoreChoices choices_;  ///< of all executions

@@ -127,21 +127,6 @@ struct BitXor {
   }
 };
 
-/// Returns value / divisor; integers truncate toward zero.
-template <class T>
-KOKKOS_FUNCTION T divided(T value, std::int64_t divisor) {
-  if constexpr (is_complex_number<T>)
-    return {divided(value.real, divisor), divided(value.imag, divisor)};
-  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
-    return static_cast<T>(static_cast<std::int64_t>(value) / divisor);
-  else if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(static_cast<std::uint64_t>(value) / static_cast<std::uint64_t>(divisor));
-  else if constexpr (sizeof(T) == 2)
-    return static_cast<T>(static_cast<float>(value) / static_cast<float>(divisor));
-  else
-    return value / static_cast<T>(divisor);
-}
-
 /// Returns value * factor; integers wrap.
 template <class T>
 KOKKOS_FUNCTION T multiplied(T value, std::int64_t factor) {

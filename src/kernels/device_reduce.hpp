@@ -18,14 +18,12 @@ template <class T, class Op>
 struct DeviceReduce {
   DeviceLoops loops;
   Operand destination;
-  std::int64_t divisor;
   int size;
   Kokkos::Array<Operand, operands_per_kernel> operands{};
 
   explicit DeviceReduce(const Reduction& reduction)
       : loops(reduction.extents),
         destination(reduction.destination),
-        divisor(reduction.divisor),
         size(static_cast<int>(reduction.operands.size())) {
     std::copy(reduction.operands.begin(), reduction.operands.end(), operands.data());
   }
@@ -46,7 +44,6 @@ struct DeviceReduce {
     for (int width = 1; width < operands_per_kernel; width *= 2)
       for (int t = 0; t + width < operands_per_kernel; t += 2 * width)
         if (t + width < size) values[t] = Op{}(values[t], values[t + width]);
-    if (divisor != 1) values[0] = divided(values[0], divisor);
     *reinterpret_cast<T*>(to) = values[0];
   }
 };

@@ -65,8 +65,6 @@ struct HostReduce {
       std::memmove(to, fold(item, 0, 1, buffer), static_cast<std::size_t>(item.length * element));
     else
       fold_into(to, item, 0, operands, buffer);
-    if (reduction->divisor != 1)
-      for (std::int64_t k = 0; k < item.length; ++k) to[k] = divided(to[k], reduction->divisor);
     if (!is_direct) store(item, to);
   }
 

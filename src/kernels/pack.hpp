@@ -45,11 +45,15 @@ inline void copy(const Execution& execution, const ArrayRef& source, const Array
 ///
 /// The tree is f(lo, hi) = f(lo, mid) op f(mid, hi), mid = lo + the largest power of two below hi -
 /// lo, so that the bits depend on the operands alone. avg combines as sum: pass the number of
-/// operands as `divisor`. In min and max, NaN wins and -0 < +0. Integers wrap, and their quotients
-/// truncate toward zero.
+/// operands as `divisor`. In min and max, NaN wins and -0 < +0. Integers wrap.
 ///
-/// Shapes: each operand has destination's extents, type and space; destination may be one of the
-/// operands (same data and strides).
+/// Where `divisor` is not 1, the operands are added in wide sums (kernels/wide_sum.hpp), and averages
+/// of integers truncate toward zero. A reduction in several calls keeps these sums: the destinations
+/// of the first calls have the type wide_sum_type(), and so have the operands of the last one, which
+/// divides.
+///
+/// Shapes: each operand has destination's extents, kind and space, and all have one type;
+/// destination may be one of the operands (same data, type and strides).
 ///
 /// Errors: InvalidArgument if !can_reduce(op, kind), if `operands` is empty, if `divisor` is below
 /// 1, or not 1 for an op other than sum and avg or a kind without averages, or if the kind has no
@@ -65,7 +69,7 @@ void reduce(const Execution& execution, ReduceOp op, std::span<const ArrayRef> o
 void fill_identity(const Execution& execution, ReduceOp op, const ArrayRef& destination);
 
 /// Multiplies in place by an integer, which makes a piece a contribution to an average of `factor`
-/// contributions.
+/// contributions. Products are rounded or wrap.
 ///
 /// Errors: as for reduce() with avg.
 void scale(const Execution& execution, const ArrayRef& array, std::int64_t factor);

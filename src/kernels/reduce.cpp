@@ -13,6 +13,7 @@
 #include "kernels/pack.hpp"
 #include "kernels/reduction.hpp"
 #include "placement/can_reduce.hpp"
+#include "placement/wide_sum.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -35,7 +36,8 @@ void reduce_on_device(const Execution& execution, ReduceOp op, std::span<const A
   if (operands.size() <= operands_per_kernel)
     return run_reduction(execution, op, operands, destination, divisor);
   const auto groups = (operands.size() + operands_per_kernel - 1) / operands_per_kernel;
-  const auto bytes = static_cast<std::size_t>(destination.bytes());
+  const auto type = divisor == 1 ? destination.type : wide_sum_type(destination.type);
+  const auto bytes = static_cast<std::size_t>(destination.size() * type.size);
   const Kokkos::View<std::byte*, Kokkos::DefaultExecutionSpace::memory_space> scratch(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::detail::reduce scratch"),
       groups * bytes);
@@ -43,7 +45,7 @@ void reduce_on_device(const Execution& execution, ReduceOp op, std::span<const A
   for (std::size_t g = 0; g < groups; ++g) {
     const auto first = g * operands_per_kernel;
     const auto size = std::min<std::size_t>(operands_per_kernel, operands.size() - first);
-    partial.push_back({scratch.data() + g * bytes, destination.type, destination.extents,
+    partial.push_back({scratch.data() + g * bytes, type, destination.extents,
                        dense_strides(destination), destination.space});
     run_reduction(execution, op, operands.subspan(first, size), partial.back(), 1);
   }
@@ -56,11 +58,15 @@ void reduce_on_device(const Execution& execution, ReduceOp op, std::span<const A
 Reduction make_reduction(std::span<const ArrayRef> operands, const ArrayRef& destination,
                          std::int64_t divisor) {
   std::vector<Extents> strides{destination.strides};
-  for (const auto& operand : operands) strides.push_back(operand.strides);
-  for (auto& operand : strides)
-    for (auto& stride : operand) stride *= destination.type.size;
+  for (auto& stride : strides.front()) stride *= destination.type.size;
+  for (const auto& operand : operands) {
+    strides.push_back(operand.strides);
+    for (auto& stride : strides.back()) stride *= operand.type.size;
+  }
 
   Reduction result{destination.extents, {}, {}, divisor, destination.type.size};
+  result.operands_are_sums = is_wide_sum(operands.front().type);
+  result.result_is_sum = is_wide_sum(destination.type);
   simplify(result.extents, strides);
   result.destination = {destination.data, loop_strides(strides[0])};
   for (std::size_t t = 0; t < operands.size(); ++t)
@@ -78,7 +84,9 @@ void run_reduction(const Execution& execution, ReduceOp op, std::span<const Arra
 
 void run_reduction(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
                    const std::shared_ptr<const Reduction>& reduction) {
-  if (is_complex(kind))
+  if (reduction->is_average())
+    average(execution, kind, space, reduction);
+  else if (is_complex(kind))
     reduce_complex(execution, op, kind, space, reduction);
   else if (is_floating(kind))
     reduce_floating(execution, op, kind, space, reduction);

@@ -63,7 +63,8 @@ void reduce_by_slabs(const Execution& execution, ReduceOp op, std::span<const Ar
 }  // namespace
 
 std::int64_t transposed_operands(std::span<const ArrayRef> operands, const ArrayRef& destination) {
-  if (destination.bytes() < serial_bytes) return 0;
+  const bool are_alike = operands.front().type == destination.type;
+  if (!are_alike || destination.bytes() < serial_bytes) return 0;
   return std::ranges::count_if(
       operands, [&](const ArrayRef& operand) { return is_transposing(operand, destination); });
 }

@@ -8,8 +8,8 @@
 namespace tessera::detail {
 namespace {
 
-/// Runs the kernel of `op`. Product and bit ops give the same bits for signed and unsigned integers
-/// and share the unsigned kernel; a sum may be divided, which depends on the sign.
+/// Runs the kernel of `op`. Sums, products and bit ops give the same bits for signed and unsigned
+/// integers and share the unsigned kernel.
 template <class T>
 void reduce_by(const Execution& execution, ReduceOp op, MemorySpace space,
                const std::shared_ptr<const Reduction>& reduction) {
@@ -17,7 +17,7 @@ void reduce_by(const Execution& execution, ReduceOp op, MemorySpace space,
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::avg:
-      return reduce_as<T, Sum>(execution, space, reduction);
+      return reduce_as<Unsigned, Sum>(execution, space, reduction);
     case ReduceOp::product:
       return reduce_as<Unsigned, Product>(execution, space, reduction);
     case ReduceOp::min:

@@ -34,7 +34,10 @@ struct Reduction {
   std::int64_t divisor;
   std::int32_t element_size;
   Stores stores = Stores::cached;
+  bool operands_are_sums = false;  ///< elements of operands are wide sums
+  bool result_is_sum = false;      ///< the result stays a wide sum
 
+  bool is_average() const { return divisor != 1 || operands_are_sums || result_is_sum; }
   std::int64_t bytes() const {
     return product(extents) * element_size * static_cast<std::int64_t>(operands.size() + 1);
   }
@@ -68,5 +71,8 @@ void reduce_floating(const Execution& execution, ReduceOp op, ElementKind kind, 
                      const std::shared_ptr<const Reduction>& reduction);
 void reduce_complex(const Execution& execution, ReduceOp op, ElementKind kind, MemorySpace space,
                     const std::shared_ptr<const Reduction>& reduction);
+/// Runs the kernel of an average, which sums in wide sums.
+void average(const Execution& execution, ElementKind kind, MemorySpace space,
+             const std::shared_ptr<const Reduction>& reduction);
 
 }  // namespace tessera::detail

@@ -10,6 +10,7 @@
 #include <tessera/plan/plan.hpp>
 
 #include "placement/can_reduce.hpp"
+#include "placement/wide_sum.hpp"
 #include "plan/cells.hpp"
 #include "plan/order.hpp"
 #include "plan/partial_tree.hpp"
@@ -34,14 +35,16 @@ int operands_at_once(int most_at_once, int boxes) {
 }
 
 /// Returns the number of buffers for the operands of one box: two chunks of what arrives, one chunk
-/// that is moved to the memory space of the result, and partial results.
-std::int64_t operand_buffers(const detail::Transfer& transfer, int at_once) {
+/// that is moved to the memory space of the result, and partial results, which are wide sums in an
+/// average.
+std::int64_t operand_buffers(const detail::Transfer& transfer, ElementType type, int at_once) {
   const std::int64_t awaited = transfer.contributions() - (detail::keeps_own(transfer) ? 1 : 0);
   if (!detail::come_in_groups(awaited, transfer.contributions(), at_once)) return 3 * awaited;
   const int slots =
       detail::PartialTree::slots(detail::groups_of(transfer.contributions(), at_once));
+  const int width = transfer.divisor == 1 ? 1 : detail::wide_sum_type(type).size / type.size;
   // The slots count twice: ranks that await fewer operands may take them as one group.
-  return 3 * std::int64_t{at_once} + 2 * std::int64_t{slots};
+  return 3 * std::int64_t{at_once} + 2 * std::int64_t{slots} * width;
 }
 
 /// Chooses number and length of messages so that all that are under way at once respect the limit.
@@ -63,7 +66,8 @@ detail::MessageSizes message_sizes(const PlanData& data) {
   const auto& first = data.steps.front().transfers.front();
   const int boxes = first.reduced_dims.empty() ? 0 : detail::most_boxes(first);
   sizes.operands_at_once = operands_at_once(possible_at_once, std::max(1, boxes));
-  const auto operands = boxes > 0 ? boxes * operand_buffers(first, sizes.operands_at_once) : 0;
+  const auto operands =
+      boxes > 0 ? boxes * operand_buffers(first, data.type, sizes.operands_at_once) : 0;
   sizes.buffers = sizes.at_once + std::max<std::int64_t>(sizes.at_once, operands);
   sizes.bytes =
       std::max(element, std::min(detail::most_message_bytes, limit / (sizes.buffers + 1)));
