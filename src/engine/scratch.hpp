@@ -47,6 +47,7 @@ struct Scratch {
   ScratchBuffer moved_terms;                  ///< to the space of their results
   ScratchBuffer partial_results;              ///< of branches whose other terms have not come
   std::array<ScratchBuffer, 2> intermediate;  ///< pieces between two phases, in turn
+  ScratchBuffer source;                       ///< copy of a source that the destination overlaps
   std::vector<PhaseRun> phases;               ///< where the plans keep none
   std::vector<ArrayRef> pieces;               ///< by plan, before the phase under way
   std::vector<ArrayRef> results;              ///< and after it

@@ -123,6 +123,20 @@ Redistributor agreed_redistributor(Operation& operation, const RedistributeCall&
   return found.redistributor;
 }
 
+IntoMemory agreed_into_memory(Operation& operation, const RedistributeCall& call,
+                              const Meshes& meshes, const PlanSettings& settings,
+                              const Execution& execution, const Pieces& pieces) {
+  auto& cache = MeshAccess::attachment<PlanCache>(meshes.source);
+  const auto found = find_or_make(cache, meshes, call.source, call.target, call.type, settings);
+  const auto& redistributor = found.redistributor;
+  // An error of this rank comes before the ranks compare the call, so that all of them get it.
+  const auto source =
+      RedistributorAccess::readable(redistributor, execution, pieces.source, pieces.destination);
+  RedistributorAccess::agree(redistributor, operation, call);
+  if (found.is_new) keep(cache, redistributor);
+  return {redistributor, {source, pieces.destination}};
+}
+
 }  // namespace detail
 
 void set_recycling(const DeviceMesh& mesh, std::int64_t bytes) {

@@ -13,10 +13,12 @@
 #include <tessera/tensor/detail/named_region.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
+#include "engine/execute.hpp"
 #include "engine/run.hpp"
 #include "engine/short_exchange.hpp"
 #include "node/nodes.hpp"
 #include "redistribute/tuning.hpp"
+#include "tensor/overlap.hpp"
 
 namespace tessera {
 
@@ -92,6 +94,29 @@ void run_plans(const Execution& execution, std::span<const detail::BoundPlan> pl
 /// Returns the contents of `scratch`, which is empty afterwards.
 std::shared_ptr<void> taken_from(detail::Scratch& scratch) {
   return std::make_shared<detail::Scratch>(std::exchange(scratch, {}));
+}
+
+/// Throws unless each element of a destination has memory of its own.
+void require_separate_elements(const ArrayRef& destination) {
+  require(!detail::shares_memory_with_itself(destination), [&] {
+    return fmt::format(
+        "expected a destination whose elements share no memory, got one of shape {} with strides "
+        "{}",
+        to_string(destination.extents), to_string(destination.strides));
+  });
+}
+
+/// Returns true if only the first phase reads the source, and later phases alone replace it by what
+/// was reduced; or if all data stays.
+bool can_run_in_place(const detail::RedistributorAccess::State& state) {
+  const auto& steps = state.steps;
+  if (state.group.position < 0 || state.plan.partial_target()) return false;
+  const auto& first = steps.front().phases.front();
+  if (first.source != steps.back().phases.back().destination) return false;
+  const auto phases = steps.size() + steps.front().phases.size() - 1;
+  const bool all_stays =
+      phases == 1 && first.send.empty() && first.receive.size() <= 1 && !steps.front().communicates;
+  return steps.front().kind == StepKind::reduce ? phases > 1 : all_stays;
 }
 
 bool are_of_same_kinds(const std::vector<Step>& a, const std::vector<Step>& b) {
@@ -194,9 +219,32 @@ void RedistributorAccess::execute(const Redistributor& redistributor, const Exec
                                 plan.element_type(),
                                 WireOrder::last_dim_fastest,
                                 PlanAccess::settings(plan).on_device};
+    const auto from = readable(redistributor, execution, source, destination);
     agree(redistributor, call, text);
-    run(redistributor, execution, source, destination, operation);
+    run(redistributor, execution, from, destination, operation);
   });
+}
+
+ArrayRef RedistributorAccess::readable(const Redistributor& redistributor,
+                                       const Execution& execution, const ArrayRef& source,
+                                       const ArrayRef& destination) {
+  require_separate_elements(destination);
+  if (!share_memory(source, destination)) return source;
+  const bool are_same = source.data == destination.data && are_alike(source, destination);
+  if (are_same && can_run_in_place(*redistributor.state_)) return source;
+  const auto limit = PlanAccess::memory_limit(redistributor.state_->plan);
+  require(source.bytes() <= limit, [&] {
+    return fmt::format(
+        "expected a destination that shares no memory with the source, or extra_memory of at least "
+        "{} bytes for a copy of the source, got {}",
+        source.bytes(), limit);
+  });
+  auto& scratch = *redistributor.state_->scratch;
+  scratch.hand_over(execution);
+  const auto copied = row_major(scratch.source.reserve(source.bytes(), source.space), source.type,
+                                source.extents, source.space);
+  copy(execution, source, copied);
+  return copied;
 }
 
 void RedistributorAccess::run(const Redistributor& redistributor, const Execution& execution,
@@ -234,18 +282,10 @@ BoundPlan RedistributorAccess::bound(const Redistributor& redistributor, const A
           state.keeps_phases ? &state.phases : nullptr};
 }
 
-/// Returns true if only the first phase reads the source, and later phases alone replace it by what
-/// was reduced; or if all data stays.
-bool RedistributorAccess::can_run_in_place(const Redistributor& redistributor) {
-  const auto& state = *redistributor.state_;
-  const auto& steps = state.steps;
-  if (state.group.position < 0 || state.plan.partial_target()) return false;
-  const auto& first = steps.front().phases.front();
-  if (first.source != steps.back().phases.back().destination) return false;
-  const auto phases = steps.size() + steps.front().phases.size() - 1;
-  const bool all_stays =
-      phases == 1 && first.send.empty() && first.receive.size() <= 1 && !steps.front().communicates;
-  return steps.front().kind == StepKind::reduce ? phases > 1 : all_stays;
+bool RedistributorAccess::can_replace(const Redistributor& redistributor, const ArrayRef& source) {
+  if (!can_run_in_place(*redistributor.state_)) return false;
+  require_separate_elements(source);
+  return true;
 }
 
 Scratch& RedistributorAccess::scratch(const Redistributor& redistributor) {

@@ -7,6 +7,7 @@
 #include <tessera/tensor/deep_copy.hpp>
 
 #include "placement/can_reduce.hpp"
+#include "tensor/overlap.hpp"
 
 namespace tessera::detail {
 
@@ -47,6 +48,13 @@ void require_same_pieces(const DeviceMesh& mesh, const DTensorSpec& destination,
   require(destination == source, [&] {
     return fmt::format("expected tensors of one spec (see redistribute_into), got {} and {}",
                        to_string(destination), to_string(source));
+  });
+}
+
+void require_same_or_separate(const ArrayRef& destination, const ArrayRef& source) {
+  const bool are_same = destination.data == source.data && destination.strides == source.strides;
+  require(are_same || !share_memory(destination, source), [] {
+    return "expected tensors that share no memory, or one tensor twice, got Views that overlap";
   });
 }
 

@@ -86,6 +86,20 @@ TEST(DeepCopy, of_a_number_fills_and_can_be_ordered_on_an_instance) {
   }
 }
 
+TEST(DeepCopy, between_views_that_overlap_is_invalid) {
+  const auto mesh = mesh_of({world_size()});
+  const Matrix rows("rows", 4, 5);
+  const auto part = [&](int first) {
+    const Matrix view(Kokkos::subview(rows, Kokkos::make_pair(first, first + 2), Kokkos::ALL));
+    return from_local(view, mesh, {Shard(0)});
+  };
+
+  EXPECT_THAT(message_of<InvalidArgument>([&] { deep_copy(part(0), part(1)); }),
+              HasSubstr("deep_copy: expected tensors that share no memory"));
+  deep_copy(part(0), part(0));
+  deep_copy(part(0), part(2));
+}
+
 TEST(DeepCopy, between_other_specs_or_meshes_is_invalid) {
   for (const auto& mesh : lines()) {
     const auto rows = zeros<Matrix>(mesh, Shard(0), {5, 4});

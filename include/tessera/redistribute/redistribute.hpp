@@ -104,11 +104,14 @@ Pending<DTensor<redistributed_view_t<V, Out>>> redistribute_async(
   return detail::redistribute_async<Out>(exec, tensor, mesh, target, options);
 }
 
-/// Redistributes into the memory of `destination`, whose spec is the target. The two tensors do not
-/// overlap unless they are the same.
+/// Redistributes into the memory of `destination`, whose spec is the target.
+///
+/// The tensors may share memory. Then the source is copied first, as far as options.extra_memory
+/// allows, unless the redistribution can run in place: an all-reduce into the same View can.
 ///
 /// Collective over the mesh. Errors: those of redistribute(); MeshMismatch for tensors on different
-/// meshes; InvalidArgument for shapes that differ.
+/// meshes; InvalidArgument for shapes that differ, for a destination whose own elements share memory
+/// (a stride of 0), and for a copy that takes more than the extra memory.
 template <LocalView W, LocalView V>
 void redistribute_into(const DTensor<W>& destination, const DTensor<V>& tensor,
                        const RedistributeOptions& options = {}) {

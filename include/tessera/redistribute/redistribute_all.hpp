@@ -25,6 +25,9 @@ struct RedistributeAllCall {
   std::string operator()() const;
 };
 
+/// Throws if two of the sources, which may be written to, share memory without being the same.
+void require_separate_sources(std::span<const ArrayRef> sources);
+
 /// Returns whether no other tensor of the list has the memory of this one.
 template <class V>
 bool has_own_memory(std::span<const DTensor<V>> tensors, const DTensor<V>& tensor) {
@@ -60,6 +63,11 @@ std::vector<DTensor<redistributed_view_t<V, Out>>> redistribute_all(
     for (std::size_t i = 0; i < tensors.size(); ++i)
       text.calls.push_back({"redistribute", tensors[i].spec(), targets[i], type,
                             settings.wire_order, settings.on_device});
+    if (options.donate_source) {
+      std::vector<ArrayRef> sources;
+      for (const auto& tensor : tensors) sources.push_back(array_ref(tensor.to_local()));
+      require_separate_sources(sources);
+    }
     operation.agree(hash, text);
 
     std::vector<Redistributor> redistributors;

@@ -49,13 +49,15 @@ class Redistributor {
   std::string explain() const;
 
   /// Moves the local piece `source` of the plan's source into the local piece `destination` of its
-  /// target; the Views do not overlap. Off one of the meshes, the View for it has no elements.
+  /// target. If they share memory, it first copies the source, unless the plan can run in place, as
+  /// an all-reduce into the same View can. Off one of the meshes, the View for it has no elements.
   ///
   /// Collective over the mesh, or both meshes. With an execution space instance work is ordered on
   /// it, and the caller fences; without one, the result is complete on return. Returns at once off
   /// the mesh.
-  /// Errors: InvalidArgument, on this rank, for a View that is not this rank's local piece or of
-  /// another element type; MpiError.
+  /// Errors: InvalidArgument, for a View that is not this rank's local piece or of another element
+  /// type, for a destination whose own elements share memory, and for a copy of the source that
+  /// takes more than PlanOptions::extra_memory; MpiError.
   template <LocalView Source, LocalView Destination>
   void execute(const Source& source, const Destination& destination) const {
     execute(Execution(), source, destination);
@@ -152,8 +154,13 @@ struct RedistributorAccess {
 
   /// States the call to the other ranks, see Operation::agree().
   static void agree(const Redistributor& redistributor, Operation& call, const CallText& text);
-  /// Returns whether run() works on this rank with the source's memory as destination.
-  static bool can_run_in_place(const Redistributor& redistributor);
+  /// Returns whether run() works on this rank with `source` as destination. Errors: InvalidArgument
+  /// if its own elements share memory.
+  static bool can_replace(const Redistributor& redistributor, const ArrayRef& source);
+  /// Returns what run() may read while it writes to `destination`: `source`, or a copy in scratch
+  /// memory if the two share memory and the plan cannot run in place. Errors: those of execute().
+  static ArrayRef readable(const Redistributor& redistributor, const Execution& execution,
+                           const ArrayRef& source, const ArrayRef& destination);
   /// Returns the plan with these arrays, for detail::Run.
   static BoundPlan bound(const Redistributor& redistributor, const ArrayRef& source,
                          const ArrayRef& destination);

@@ -17,6 +17,8 @@ namespace detail {
 /// Throws unless the local pieces of both tensors hold the same elements on every rank.
 void require_same_pieces(const DeviceMesh& mesh, const DTensorSpec& destination,
                          const DeviceMesh& source_mesh, const DTensorSpec& source);
+/// Throws if the Views share memory but are not the same.
+void require_same_or_separate(const ArrayRef& destination, const ArrayRef& source);
 
 template <class V, class Source>
 void deep_copy(const Execution& execution, const DTensor<V>& destination, const Source& source) {
@@ -33,6 +35,7 @@ void deep_copy(const Execution& execution, const DTensor<V>& destination, const 
                   "deep_copy: expected tensors of as many dims");
     require_same_pieces(destination.device_mesh(), destination.spec(), source.device_mesh(),
                         source.spec());
+    require_same_or_separate(array_ref(view), array_ref(source.to_local()));
     if (view.size() > 0) Kokkos::deep_copy(instance, view, source.to_local());
   } else {
     if (view.size() > 0)
@@ -47,8 +50,8 @@ void deep_copy(const Execution& execution, const DTensor<V>& destination, const 
 /// the memory of `destination`.
 ///
 /// Local. redistribute_into() copies to a tensor of another spec, and between a host and a device
-/// whose Views have other layouts. Errors: MeshMismatch,
-/// InvalidArgument for specs that differ.
+/// whose Views have other layouts. Errors: MeshMismatch; InvalidArgument for specs that differ, and
+/// for Views that share memory without being the same.
 template <LocalView V, class Source>
 requires(is_dtensor_v<Source> ||
          std::convertible_to<Source, typename V::value_type>) void deep_copy(const DTensor<V>&

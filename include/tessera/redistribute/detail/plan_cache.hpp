@@ -21,6 +21,17 @@ Redistributor cached_redistributor(const Meshes& meshes, const DTensorSpec& sour
 Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
                                    const Meshes& meshes, const PlanSettings& settings);
 
+/// Holds a plan and the arrays to run it with.
+struct IntoMemory {
+  Redistributor redistributor;
+  Pieces pieces;
+};
+/// Returns the same for memory that the caller has chosen, with the source in scratch memory where
+/// RedistributorAccess::readable() copies it.
+IntoMemory agreed_into_memory(Operation& operation, const RedistributeCall& call,
+                              const Meshes& meshes, const PlanSettings& settings,
+                              const Execution& execution, const Pieces& pieces);
+
 /// Sets the cost model of plans that are made for this mesh from now on.
 void set_cost_model(const DeviceMesh& mesh, const CostModel& model);
 

@@ -58,7 +58,8 @@ DTensor<Result> result_tensor(const Execution& execution, const DTensor<V>& sour
                               const RedistributeOptions& options) {
   const auto& mesh = source.device_mesh();
   if constexpr (std::is_same_v<Result, V>)
-    if (options.donate_source && RedistributorAccess::can_run_in_place(redistributor))
+    if (options.donate_source &&
+        RedistributorAccess::can_replace(redistributor, array_ref(source.to_local())))
       return DTensorAccess::make(source.to_local(), mesh, target);
   return result_tensor<Result>(execution, mesh, target, redistributor);
 }
@@ -287,8 +288,16 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
              to_string(destination.device_mesh());
     });
     if (!mesh.coordinate()) return;
-    run(agreed_redistributor<V, W>(operation, mesh, tensor.spec(), destination.spec(), options),
-        execution, tensor.to_local(), destination.to_local(), "tessera::redistribute");
+    constexpr auto type = element_type<typename W::value_type>();
+    const auto settings = settings_for<V, W>(options.extra_memory);
+    const RedistributeCall call{operation.name(),    tensor.spec(),     destination.spec(), type,
+                                settings.wire_order, settings.on_device};
+    const auto ready =
+        agreed_into_memory(operation, call, mesh, settings, execution,
+                           {array_ref(tensor.to_local()), array_ref(destination.to_local())});
+    RedistributorAccess::run(ready.redistributor, execution, ready.pieces.source,
+                             ready.pieces.destination, "tessera::redistribute",
+                             [&] { return held(tensor.to_local(), destination.to_local()); });
   });
 }
 
