@@ -267,6 +267,7 @@ class Control {
   bool is_advancing_ = false;
   std::exception_ptr settled_;    ///< the last exception that a whole group has thrown
   std::uint64_t settled_by_ = 0;  ///< key of that group
+  std::string settled_cause_;     ///< its text without ranks; empty if that is the same
 };
 
 /// What a rank of a group has stated about a call; empty where nothing was heard.
@@ -279,6 +280,9 @@ struct Heard {
 /// What all ranks throw, from what was heard of them, by rank.
 Problem verdict(const char* function, const OperationLog& log, double timeout,
                 const std::vector<Heard>& all);
+
+/// The text of the error that all throw, without the ranks that have it; empty if there is no error.
+std::string cause(const std::vector<Heard>& all);
 
 /// Of a call inside another one that fails.
 Problem given_up(const char* function);

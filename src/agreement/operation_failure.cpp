@@ -112,10 +112,15 @@ void Operation::announce(const std::exception_ptr& thrown) noexcept {
   }
 }
 
-/// Of kind none where the exception only passes on that a call was given up.
+/// Of kind none where the exception only passes on that a call was given up. Where it comes from a
+/// call on a part of the ranks, its text names ranks of that part: this call names its own.
 Problem Operation::own_problem(const std::exception_ptr& thrown) const {
   auto own = detail::problem_of(thrown);
-  if (own.kind == detail::ErrorKind::other) own.text = std::string(name()) + ": " + own.text;
+  const auto& control = log_->control;
+  if (thrown == control.settled_ && !control.settled_cause_.empty())
+    own.text = control.settled_cause_;
+  else if (own.kind == detail::ErrorKind::other)
+    own.text = std::string(name()) + ": " + own.text;
   return own;
 }
 
@@ -225,6 +230,7 @@ Problem Operation::settle() {
     if (statement) skip(statement->call);
   if (failure().conflict) skip(*failure().conflict);
   control.settled_by_ = is_whole ? log_->key : 0;
+  control.settled_cause_ = detail::cause(all);
   return result;
 }
 
@@ -250,6 +256,7 @@ void Operation::fail() {
     common_exception = nullptr;
     control.settled_ = thrown;
     control.settled_by_ = log_->key;
+    control.settled_cause_.clear();
     control.has_news = true;
     std::rethrow_exception(thrown);
   }
@@ -267,18 +274,20 @@ void Operation::fail() {
   }
   // In the background the other ranks were told long ago, and may come only now.
   if (is_own && is_doomed_ && failure().has_joined) failure().since = detail::seconds();
-  if (is_own)
+  const bool has_to_settle = is_own || detail::Control::outermost_doomed() == this;
+  if (has_to_settle) {
     join(own, Standing::inside);
-  else if (detail::Control::outermost_doomed() == this)
-    join({}, Standing::inside);
-  await_statements();
+    await_statements();
+  }
   if (detail::Control::outermost_doomed() != this) {
     join({}, Standing::abandoned);
     throw detail::Doomed();
   }
   const auto problem = settle();
   const bool is_users = own.kind == detail::ErrorKind::other;
-  if (is_own && problem.kind == own.kind && (is_users || problem.text == own.text)) {
+  const bool is_same_kind =
+      problem.kind == own.kind || (is_users && problem.kind == detail::ErrorKind::error);
+  if (is_own && is_same_kind && (is_users || problem.text == own.text)) {
     control.settled_ = thrown;
     std::rethrow_exception(thrown);
   }

@@ -47,13 +47,19 @@ std::string listed(const All& some, const All& all) {
   return on_ranks(ranks_of(some), all.size());
 }
 
+/// An exception of the user is an Error on the ranks that did not throw it.
+ErrorKind as_thrown_elsewhere(ErrorKind kind) {
+  return kind == ErrorKind::other ? ErrorKind::error : kind;
+}
+
 /// The error of the lowest rank, the ranks that have it too, and those that have others.
 Problem first_error(const All& all) {
   const auto failed = those(all, has_error);
   const auto& first = failed.front().statement->problem;
   const auto is_same = [&](const Heard& heard) {
-    return heard.statement->problem.text == first.text &&
-           heard.statement->problem.kind == first.kind;
+    const auto& problem = heard.statement->problem;
+    return problem.text == first.text &&
+           as_thrown_elsewhere(problem.kind) == as_thrown_elsewhere(first.kind);
   };
   const auto others = those(failed, [&](const Heard& heard) { return !is_same(heard); });
   auto text = first.text + listed(those(failed, is_same), all);
@@ -140,6 +146,11 @@ Problem verdict(const char* function, const OperationLog& log, double timeout, c
   if (std::ranges::any_of(all, has_timed_out)) return missing_ranks(function, log, timeout, all);
   if (std::ranges::any_of(all, was_abandoned)) return given_up(function);
   return different_calls(log, all);
+}
+
+std::string cause(const All& all) {
+  const auto first = std::ranges::find_if(all, has_error);
+  return first == all.end() ? std::string() : first->statement->problem.text;
 }
 
 Problem given_up(const char* function) {
