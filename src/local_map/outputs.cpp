@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
@@ -73,6 +76,46 @@ std::vector<DTensorSpec> inferred_specs(const DeviceMesh& mesh,
   return infer_specs(mesh, placements, shapes);
 }
 
+/// Returns whether the global shape follows from this rank's View alone.
+bool takes_own_shape(const Output& output) {
+  const auto rule = output.placement->rule();
+  return rule == OutPlacement::Rule::even ||
+         (rule == OutPlacement::Rule::placements && !is_inferred(output));
+}
+
+/// Describes the Views that func has returned, as far as their shapes are those of all ranks.
+struct OwnShapes {
+  const std::vector<Output>& outputs;
+
+  std::string operator()() const {
+    std::vector<std::string> shapes;
+    for (const auto& output : outputs)
+      if (takes_own_shape(output))
+        shapes.push_back(fmt::format("{} as {}", tessera::to_string(output.local_shape),
+                                     to_string(*output.placement)));
+    return fmt::format("a func that returns a local View of shape {}", fmt::join(shapes, ", "));
+  }
+
+  std::uint64_t hash() const {
+    std::uint64_t hash = 0;
+    for (const auto& output : outputs)
+      hash = takes_own_shape(output)
+                 ? hash_range(hash_combine(hash, hash_of(*output.placement)), output.local_shape)
+                 : hash_combine(hash, 0);
+    return hash;
+  }
+};
+
+/// Compares shapes that must be equal on all ranks. The ranks tell one another only shapes that are
+/// new to them, see Operation::agree().
+void agree_on_shapes(const DeviceMesh& mesh, const std::vector<Output>& outputs) {
+  if (std::ranges::none_of(outputs, takes_own_shape)) return;
+  collectively(MeshAccess::calls(mesh), "local_map", [&](Operation& operation) {
+    const OwnShapes shapes{outputs};
+    operation.agree(shapes.hash(), shapes);
+  });
+}
+
 }  // namespace
 
 std::string to_string(const OutPlacement& placement) {
@@ -119,6 +162,7 @@ std::vector<DTensorSpec> output_specs(const DeviceMesh& mesh, const std::vector<
     require_representable(specs.back(), output.static_extents, output.type);
     require_local_shape(mesh, specs.back(), output.local_shape);
   }
+  agree_on_shapes(mesh, outputs);
   return specs;
 }
 

@@ -73,5 +73,47 @@ TEST(LocalMapDiffering, element_types_are_invalid_on_every_rank) {
   }
 }
 
+TEST(LocalMapDiffering, local_shapes_of_outputs_without_shards_are_invalid_on_every_rank) {
+  for (const auto& mesh : lines()) {
+    const auto pieces = iota<Matrix>(mesh, {Shard(0)}, {2 * mesh.size() - 1, 4});
+    const auto message_with = [&](const OutPlacement& out) {
+      return message_of<InvalidArgument>([&] { local_map(same, out)(pieces); });
+    };
+    const std::vector<std::string> messages{
+        message_with(Placements{Replicate()}), message_with(Placements{Partial()}),
+        message_with(even({Shard(0)})), message_with(Placements{Replicate()})};
+    const auto equal = local_map([](const Matrix&) { return Matrix("equal", 2, 2); },
+                                 Placements{Partial()})(pieces);
+
+    if (!is_on(mesh)) continue;
+    EXPECT_EQ(equal.shape(), (Extents{2, 2}));
+    for (const auto& message : messages)
+      EXPECT_THAT(message, AllOf(HasSubstr("local_map: expected the same call on every rank"),
+                                 HasSubstr("a func that returns a local View of shape (2, 4) as"),
+                                 HasSubstr("(1, 4) as")));
+  }
+}
+
+TEST(LocalMapDiffering, local_shapes_are_compared_in_every_call_at_the_level_always) {
+  for (const auto& mesh : lines()) {
+    const auto before = agreement(mesh);
+    set_agreement(mesh, {.level = Agreement::always, .timeout = before.timeout});
+    const auto x = ones<Matrix>(mesh, {Replicate()}, {4, 4});
+    int rows = 4;
+    const auto first_rows = [&](const Matrix&) { return Matrix("rows", rows, 4); };
+    const auto run = [&] { return local_map(first_rows, Placements{Replicate()})(x); };
+    run();
+    rows = mesh.rank() == 1 ? 3 : 4;
+
+    const auto message = message_of<InvalidArgument>([&] { run(); });
+    rows = 4;
+
+    EXPECT_EQ(run().shape(), (Extents{4, 4}));
+    set_agreement(mesh, before);
+    if (!is_on(mesh)) continue;
+    EXPECT_THAT(message, HasSubstr("a func that returns a local View of shape (3, 4) as R"));
+  }
+}
+
 }  // namespace
 }  // namespace tessera::test

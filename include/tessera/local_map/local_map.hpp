@@ -120,10 +120,12 @@ class LocalMap {
 /// Example:    auto gemm = local_map(local_gemm, {Partial()}, {{Shard(1)}, {Shard(0)}});
 ///             auto y = gemm(w, x);
 /// Collective: over the mesh. It communicates if the ranks have not made such a call before, if
-///             inputs are redistributed or output sizes inferred, and if func communicates. Off the
-///             mesh func does not run; plain outputs are value-initialised.
-/// Errors:     InvalidArgument for wrong numbers or kinds of placements, or a View that does not
-///             fit like_input or shaped; MeshMismatch; PlacementMismatch, also for inputs that are
+///             inputs are redistributed or output sizes inferred, if an output without a Shard (or
+///             with even) has a shape that is new, and if func communicates. Off the mesh func does
+///             not run; plain outputs are value-initialised.
+/// Errors:     InvalidArgument for wrong numbers or kinds of placements, a View that does not fit
+///             like_input or shaped, and Views of different shapes on the ranks for an output
+///             without a Shard, or with even; MeshMismatch; PlacementMismatch, also for inputs that are
 ///             split by the same mesh dims at different boundaries; what func throws (on other
 ///             ranks Error with its text; a type of Tessera stays that type everywhere). Every rank
 ///             that cannot complete the call throws, see collectively().

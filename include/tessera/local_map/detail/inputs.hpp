@@ -59,8 +59,9 @@ struct Output {
 /// Returns the specs of the outputs, after at most one metadata exchange. Collective over the mesh
 /// if a Placements output has a Shard.
 ///
-/// Errors: InvalidArgument; it is thrown on this rank alone if a local shape does not fit
-/// like_input or shaped.
+/// Errors: InvalidArgument, also if local shapes differ between ranks where the output is the same
+/// size on all of them (no Shard, or even). It is thrown on this rank alone if a local shape does not
+/// fit like_input or shaped.
 std::vector<DTensorSpec> output_specs(const DeviceMesh& mesh, const std::vector<Output>& outputs,
                                       const std::vector<Leaf>& leaves);
 
