@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,11 +22,20 @@ void check_io(int code, const char* function, const std::filesystem::path& path)
   });
 }
 
+/// Returns the name by which MPI-IO opens a file. What comes before a colon is the kind of the file
+/// system for it, and not a part of the name; `ufs` is the kind of all that the kernel serves.
+std::string mpi_name(const std::filesystem::path& path) {
+  const auto name = path.string();
+  return name.find(':') == std::string::npos ? name : "ufs:" + name;
+}
+
 int open_together(MPI_Comm comm, const std::filesystem::path& path, FileAccess access,
                   MPI_File* file) {
-  const int mode = access == FileAccess::read ? MPI_MODE_RDONLY : MPI_MODE_CREATE | MPI_MODE_RDWR;
-  const int code = MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, file);
-  if (code != MPI_SUCCESS || access == FileAccess::read) return code;
+  const int mode = access == FileAccess::read    ? MPI_MODE_RDONLY
+                   : access == FileAccess::write ? MPI_MODE_RDWR
+                                                 : MPI_MODE_CREATE | MPI_MODE_RDWR;
+  const int code = MPI_File_open(comm, mpi_name(path).c_str(), mode, MPI_INFO_NULL, file);
+  if (code != MPI_SUCCESS || access != FileAccess::create) return code;
   return MPI_File_set_size(*file, 0);
 }
 
@@ -106,22 +114,6 @@ void File::write_at(std::int64_t offset, std::span<const std::byte> data) {
 
 void File::close() {
   if (handle_ != MPI_FILE_NULL) check_io(MPI_File_close(&handle_), "close", path_);
-}
-
-void rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
-  std::error_code error;
-  std::filesystem::rename(from, to, error);
-  require<IoError>(!error, [&] {
-    return fmt::format("rename_file: '{}' to '{}': {}", from.string(), to.string(),
-                       error.message());
-  });
-}
-
-void remove_file(const std::filesystem::path& path) {
-  std::error_code error;
-  std::filesystem::remove(path, error);
-  require<IoError>(
-      !error, [&] { return fmt::format("remove_file: '{}': {}", path.string(), error.message()); });
 }
 
 }  // namespace tessera

@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cerrno>
-#include <fstream>
 #include <optional>
-#include <random>
-#include <system_error>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +11,7 @@
 #include <tessera/io/detail/npy_pieces.hpp>
 
 #include "comm/agree_on_error.hpp"
+#include "io/new_file.hpp"
 #include "io/npy_format.hpp"
 #include "io/shared_errors.hpp"
 #include "kernels/pack.hpp"
@@ -22,7 +21,9 @@ namespace {
 
 constexpr auto label = "tessera::write_npy";
 
-void require_writable(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type) {
+void require_writable(const std::string& path, const DeviceMesh& mesh, const DTensorSpec& spec,
+                      ElementType type) {
+  require(path.find('\0') == std::string::npos, "expected a path without NUL characters");
   require(!mesh.is_null(), "expected a tensor, got a DTensor without a mesh");
   require(!spec.placements().has_partial(), [&] {
     return "expected Shard and Replicate placements (see reduce_partial), got " +
@@ -32,21 +33,22 @@ void require_writable(const DeviceMesh& mesh, const DTensorSpec& spec, ElementTy
           [&] { return "expected an element type of the .npy format, got " + to_string(type); });
 }
 
-/// Returns a new name next to `path`, the same on all ranks.
-std::string temporary_name(const Group& group, const std::string& path) {
-  std::uint64_t number = 0;
-  if (group.position == 0) number = std::random_device()();
-  broadcast(group, std::as_writable_bytes(std::span(&number, 1)), 0, TraceKind::metadata, label);
-  return fmt::format("{}.tmp-{:08x}", path, number);
+/// Returns the text of the first rank on every rank.
+std::string broadcast_text(const Group& group, std::string text) {
+  auto length = text.size();
+  broadcast(group, std::as_writable_bytes(std::span(&length, 1)), 0, TraceKind::metadata, label);
+  text.resize(length);
+  broadcast(group, std::as_writable_bytes(std::span(text)), 0, TraceKind::metadata, label);
+  return text;
 }
 
-/// Creates the file on the first rank alone, where failures have a clear text.
-void create_file(const Group& group, const std::string& temporary, const std::string& path) {
+/// Makes the file on the first rank alone, where failures have a clear text.
+std::optional<NewFile> make_file(const Group& group, const std::string& path) {
+  std::optional<NewFile> file;
   std::string error;
-  errno = 0;
-  if (group.position == 0 && !std::ofstream(temporary))
-    error = fmt::format("write_npy: '{}': {}", path, std::generic_category().message(errno));
+  if (group.position == 0) error = error_of([&] { file.emplace(path); });
   throw_error_of_first(group, std::move(error), label);
+  return file;
 }
 
 /// Returns whether this rank writes its piece. Of the ranks that hold a piece, one writes it.
@@ -77,29 +79,45 @@ void attempt(std::string& first_error, Action&& action) {
   if (first_error.empty()) first_error = std::move(error);
 }
 
+/// Returns `error` with the path that the user gave.
+std::string naming(const std::string& path, const std::string& temporary, std::string error) {
+  const auto at = error.find(temporary);
+  if (at != std::string::npos) error.replace(at, temporary.size(), path);
+  return error;
+}
+
+/// Describes the file of a tensor.
+struct FileContent {
+  std::string header;
+  FileArray array;
+
+  FileContent(const DTensorSpec& spec, ElementType type)
+      : header(npy_header_bytes(type, spec.shape())),
+        array{static_cast<std::int64_t>(header.size()), type.size, with_a_dim(spec.shape()),
+              StorageOrder::row_major} {}
+
+  std::int64_t bytes() const { return array.offset + product(array.shape) * array.element_size; }
+};
+
 /// Writes the file and returns the text of the first error on this rank.
 std::string write_file(const DeviceMesh& mesh, const std::string& path, const DTensorSpec& spec,
-                       ElementType type, const std::byte* elements) {
-  const auto header = npy_header_bytes(type, spec.shape());
-  const FileArray array{static_cast<std::int64_t>(header.size()), type.size,
-                        with_a_dim(spec.shape()), StorageOrder::row_major};
+                       const FileContent& content, const std::byte* elements) {
   std::optional<File> file;
-  auto error = error_of([&] { file = File::open(mesh.group(), path, FileAccess::create); });
-  if (!file) return error;
+  auto error = error_of([&] { file = File::open(mesh.group(), path, FileAccess::write); });
+  if (!file) return error + "; the first rank has made the file: do all ranks see the same folder?";
   if (mesh.rank() == 0)
-    attempt(error, [&] { file->write_at(0, std::as_bytes(std::span(header))); });
-  attempt(error, [&] { file->write_box(array, box_to_write(mesh, spec), elements); });
+    attempt(error, [&] { file->write_at(0, std::as_bytes(std::span(content.header))); });
+  attempt(error, [&] { file->write_box(content.array, box_to_write(mesh, spec), elements); });
   attempt(error, [&] { file->close(); });
   return error;
 }
 
 /// Gives the file its name, or removes it if a rank failed.
-void finish_file(const Group& group, const std::string& temporary, const std::string& path,
+void finish_file(const Group& group, std::optional<NewFile>& file, std::int64_t bytes,
                  const std::string& error) {
-  const bool is_first = group.position == 0;
   auto failure = agree_on_error(group, error, label);
-  if (is_first && !failure) failure = error_of([&] { rename_file(temporary, path); });
-  if (is_first && !failure.value_or("").empty()) error_of([&] { remove_file(temporary); });
+  if (file && !failure) failure = error_of([&] { file->finish(bytes); });
+  if (file && !failure.value_or("").empty()) file->discard();
   throw_error_of_first(group, failure.value_or(""), label);
 }
 
@@ -107,7 +125,7 @@ void finish_file(const Group& group, const std::string& temporary, const std::st
 
 void write_pieces(Operation& operation, const Execution& execution, const std::string& path,
                   const DeviceMesh& mesh, const DTensorSpec& spec, const ArrayRef& piece) {
-  require_writable(mesh, spec, piece.type);
+  require_writable(path, mesh, spec, piece.type);
   if (!mesh.coordinate()) return;
   const auto group = mesh.group();
   auto arguments = hash_combine(hash_range(0, path), spec.hash());
@@ -117,8 +135,8 @@ void write_pieces(Operation& operation, const Execution& execution, const std::s
   };
   operation.agree_always(arguments, call);
   execution.fence("tessera::write_npy: before reading the pieces");
-  const auto temporary = temporary_name(group, path);
-  create_file(group, temporary, path);
+  auto file = make_file(group, path);
+  const auto temporary = broadcast_text(group, file ? file->temporary() : std::string());
   const bool is_direct = piece.is_row_major() && piece.space == MemorySpace::host;
   std::vector<std::byte> packed(is_direct ? 0 : static_cast<std::size_t>(piece.bytes()));
   if (!is_direct) {
@@ -126,7 +144,9 @@ void write_pieces(Operation& operation, const Execution& execution, const std::s
     execution.fence("tessera::write_npy: before writing the file");
   }
   const auto* const elements = is_direct ? piece.data : packed.data();
-  finish_file(group, temporary, path, write_file(mesh, temporary, spec, piece.type, elements));
+  const FileContent content(spec, piece.type);
+  const auto error = write_file(mesh, temporary, spec, content, elements);
+  finish_file(group, file, content.bytes(), naming(path, temporary, error));
 }
 
 }  // namespace tessera::detail

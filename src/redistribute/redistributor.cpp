@@ -13,7 +13,6 @@
 #include <tessera/tensor/detail/named_region.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
-#include "engine/execute.hpp"
 #include "engine/run.hpp"
 #include "engine/short_exchange.hpp"
 #include "node/nodes.hpp"
@@ -230,7 +229,8 @@ ArrayRef RedistributorAccess::readable(const Redistributor& redistributor,
                                        const ArrayRef& destination) {
   require_separate_elements(destination);
   if (!share_memory(source, destination)) return source;
-  const bool are_same = source.data == destination.data && are_alike(source, destination);
+  const bool are_same = source.data == destination.data && source.extents == destination.extents &&
+                        source.strides == destination.strides;
   if (are_same && can_run_in_place(*redistributor.state_)) return source;
   const auto limit = PlanAccess::memory_limit(redistributor.state_->plan);
   require(source.bytes() <= limit, [&] {

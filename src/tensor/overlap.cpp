@@ -11,17 +11,17 @@
 namespace tessera::detail {
 namespace {
 
-/// The steps that lead from an element of `b` to one of `a` along one stride, bytes.
+/// Holds how many steps may be made along one stride, bytes.
 struct Steps {
   std::int64_t stride;
-  std::int64_t least;  ///< number of strides
+  std::int64_t least;
   std::int64_t most;
 };
 
 /// Describes an array by the address of its lowest element and by positive strides, bytes.
 struct Lattice {
   std::int64_t begin;
-  std::vector<Steps> dims;  ///< of the array alone: from 0 to its extent - 1
+  std::vector<Steps> dims;  ///< each from 0 to the extent - 1
 
   explicit Lattice(const ArrayRef& array)
       : begin(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(array.data))) {

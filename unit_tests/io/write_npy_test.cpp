@@ -1,8 +1,13 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <complex>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <gtest/gtest.h>
 
@@ -199,6 +204,104 @@ TEST(WriteNpy, onto_a_folder_is_an_io_error_on_every_rank_and_leaves_nothing) {
   EXPECT_TRUE(is_same) << message;
   const std::filesystem::directory_iterator files(shared.folder());
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+/// Writes a tensor of 4 numbers to `name` in the folder, and returns what a reader finds there.
+std::string written(const test::SharedPath& shared, const std::string& name) {
+  const auto path = (shared.folder() / name).string();
+  write_npy(path, test::iota<Matrix>(test::world_mesh(), {Shard(0)}, {2, 2}));
+  test::barrier();
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const std::string four_numbers = numpy_file("<f8", "(2, 2)", iota_bytes<double>(4));
+
+TEST(WriteNpy, takes_names_with_colons_and_the_longest_names) {
+  for (const std::string& name : {std::string("ufs:x.npy"), std::string("2023-03-10_15:00:00.npy"),
+                                  std::string("C:x.npy"), std::string(251, 'x') + ".npy"}) {
+    const test::SharedPath shared;
+
+    EXPECT_EQ(written(shared, name), four_numbers) << name;
+    const auto again =
+        read_npy<Matrix>((shared.folder() / name).string(), test::world_mesh(), {Replicate()});
+    EXPECT_TRUE(test::is_iota(again)) << name;
+  }
+}
+
+TEST(WriteNpy, follows_symbolic_links) {
+  const test::SharedPath shared;
+  const auto folder = shared.folder();
+  if (test::world_rank() == 0) {
+    std::filesystem::create_directory(folder / "real");
+    std::ofstream(folder / "real/there.npy") << "old";
+    std::filesystem::create_symlink("real/there.npy", folder / "link.npy");
+    std::filesystem::create_symlink("link.npy", folder / "link_to_link.npy");
+    std::filesystem::create_symlink("real/new.npy", folder / "dangling.npy");
+  }
+  test::barrier();
+
+  for (const std::string name : {"link.npy", "link_to_link.npy", "dangling.npy"}) {
+    EXPECT_EQ(written(shared, name), four_numbers) << name;
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / name)) << name;
+  }
+  EXPECT_TRUE(std::filesystem::is_regular_file(folder / "real/new.npy"));
+}
+
+TEST(WriteNpy, keeps_the_mode_and_the_hard_links_of_a_file) {
+  namespace fs = std::filesystem;
+  constexpr auto mode = fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_read;
+  const test::SharedPath shared;
+  const auto one = shared.folder() / "one.npy";
+  const auto other = shared.folder() / "other.npy";
+  if (test::world_rank() == 0) {
+    std::ofstream(one) << std::string(1000, 'x');
+    fs::permissions(one, mode);
+  }
+  test::barrier();
+
+  EXPECT_EQ(written(shared, "one.npy"), four_numbers);
+  EXPECT_EQ(fs::status(one).permissions(), mode);
+  test::barrier();
+  if (test::world_rank() == 0) fs::create_hard_link(one, other);
+  test::barrier();
+  write_npy(one.string(), test::iota<Matrix>(test::world_mesh(), {Shard(0)}, {1, 1}));
+  test::barrier();
+
+  EXPECT_EQ(fs::hard_link_count(one), 2u);
+  EXPECT_EQ(fs::file_size(other), 136u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(shared.folder()), {}), 2);
+}
+
+TEST(WriteNpy, refuses_what_is_no_regular_file_or_is_write_protected) {
+  const test::SharedPath shared;
+  const auto folder = shared.folder();
+  const auto tensor = test::iota<Matrix>(test::world_mesh(), {Shard(0)}, {2, 2});
+  if (test::world_rank() == 0) {
+    ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+    std::filesystem::create_symlink("/dev/null", folder / "null");
+    std::filesystem::create_symlink("loop", folder / "loop");
+    std::ofstream(folder / "protected") << "old";
+    std::filesystem::permissions(folder / "protected", std::filesystem::perms::owner_read);
+  }
+  test::barrier();
+  const auto message_for = [&](const std::string& name) {
+    const auto message =
+        test::message_of<IoError>([&] { write_npy((folder / name).string(), tensor); });
+    EXPECT_TRUE(test::is_same_everywhere(message));
+    EXPECT_THAT(message, HasSubstr("write_npy: '" + (folder / name).string() + "': "));
+    return message;
+  };
+
+  EXPECT_THAT(message_for("pipe"), HasSubstr("expected a regular file or none"));
+  EXPECT_THAT(message_for("null"), HasSubstr("expected a regular file or none"));
+  EXPECT_THAT(message_for("protected"), HasSubstr("Permission denied"));
+  EXPECT_THAT(message_for("loop"), HasSubstr("symbolic links"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_EQ(test::message_of<InvalidArgument>(
+                [&] { write_npy(shared.path() + std::string(1, '\0') + "x", tensor); }),
+            "write_npy: expected a path without NUL characters");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 4);
 }
 
 struct Pair {

@@ -15,9 +15,10 @@
 
 namespace tessera {
 
-/// FileAccess says how File::open opens a file. For `read` the file must exist.
+/// FileAccess says how File::open opens a file. For `read` and `write` the file must exist.
 enum class FileAccess : std::uint8_t {
   read,
+  write,   ///< reading and writing
   create,  ///< reading and writing; the previous content is lost
 };
 
@@ -85,11 +86,5 @@ class File {
   std::filesystem::path path_;
   MPI_File handle_ = MPI_FILE_NULL;
 };
-
-/// Gives a file another name; it replaces a file that has this name. Local. Errors: IoError.
-void rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
-
-/// Removes a file if it is there. Local. Errors: IoError.
-void remove_file(const std::filesystem::path& path);
 
 }  // namespace tessera

@@ -91,13 +91,14 @@ DTensor<V> read_npy(const Execution& exec, const std::string& path,
 /// Writes the full tensor, of any View type, as one .npy file of version 1.0 in C order and native
 /// byte order. The bytes are those that numpy.save writes.
 ///
-/// Each element is written once, along Replicate mesh dims by coordinate 0. The file appears under
-/// its name when it is complete, and replaces a file of this name; until then it has another name
-/// in the same folder.
+/// Each element is written once, along Replicate mesh dims by coordinate 0. Until the file is
+/// complete it has another name in the same folder. Then it replaces the file of this name, whose
+/// mode stays; a file with other hard links is overwritten instead. Symbolic links are followed. A
+/// relative path is one of the first mesh rank's folder.
 /// Collective over the mesh.
-/// Errors: IoError, after which no new file is left; InvalidArgument for a Partial, an element type
-/// that .npy does not have, a DTensor without a mesh, arguments that differ between ranks. All
-/// ranks throw the same error.
+/// Errors: IoError, after which no new file is left, also for what is no regular file or is
+/// write-protected; InvalidArgument for a Partial, an element type that .npy does not have, a DTensor
+/// without a mesh, arguments that differ between ranks. All ranks throw the same error.
 template <LocalView V>
 void write_npy(const std::string& path, const DTensor<V>& tensor) {
   detail::write_npy(Execution(), path, tensor);
