@@ -51,7 +51,7 @@ T random_finite(std::mt19937_64& generator) {
     using Limits = std::numeric_limits<T>;
     const auto exponent = std::uniform_int_distribution(Limits::min_exponent - Limits::digits,
                                                         Limits::max_exponent)(generator);
-    const T fraction = static_cast<T>(generator() | (std::uint64_t{1} << 63)) / (T{1} * ~0ull);
+    const T fraction = std::ldexp(static_cast<T>(generator() | (std::uint64_t{1} << 63)), -64);
     const T value = std::ldexp(std::min(fraction, T{1} - Limits::epsilon()), exponent);
     return generator() % 2 == 0 ? value : -value;
   }
