@@ -203,9 +203,7 @@ class PhaseRun {
     bool is_done() const { return next == turns(); }
     bool is_posted() const { return messages == 0 || posted == turns(); }
     int& missing_of(std::int64_t turn) { return missing[static_cast<std::size_t>(turn % 2)]; }
-    ElementType type_of_partials() const {
-      return divisor == 1 ? destination.type : wide_sum_type(destination.type);
-    }
+    ElementType type_of_partials() const { return partial_type(destination.type, divisor); }
   };
   /// A chunk that travels in a message.
   struct Flight {

@@ -27,7 +27,7 @@ class NewFile {
   void discard() noexcept;
 
  private:
-  void fail(const std::string& reason) const;
+  [[noreturn]] void fail(const std::string& reason) const;
 
   std::string path_;
   std::filesystem::path target_;

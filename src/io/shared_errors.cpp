@@ -1,19 +1,26 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include <tessera/agreement/detail/operation.hpp>
 
 #include "io/shared_errors.hpp"
 
 namespace tessera::detail {
 
+std::string text_of_first(const Group& group, std::string text, TraceKind kind,
+                          const char* operation) {
+  auto length = text.size();
+  broadcast(group, std::as_writable_bytes(std::span(&length, 1)), 0, kind, operation);
+  text.resize(length);
+  if (length > 0) broadcast(group, std::as_writable_bytes(std::span(text)), 0, kind, operation);
+  return text;
+}
+
 void throw_error_of_first(const Group& group, std::string error, const char* operation) {
-  auto length = error.size();
-  broadcast(group, std::as_writable_bytes(std::span(&length, 1)), 0, TraceKind::agreement,
-            operation);
-  if (length == 0) return;
-  error.resize(length);
-  broadcast(group, std::as_writable_bytes(std::span(error)), 0, TraceKind::agreement, operation);
-  common([&] { require<IoError>(false, error); });
+  const auto text = text_of_first(group, std::move(error), TraceKind::agreement, operation);
+  if (text.empty()) return;
+  common([&] { require<IoError>(false, text); });
 }
 
 }  // namespace tessera::detail

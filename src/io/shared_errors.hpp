@@ -10,6 +10,11 @@
 
 namespace tessera::detail {
 
+/// Returns the text of position 0 on every rank. Collective over the group; a second message carries
+/// a text that is not empty.
+std::string text_of_first(const Group& group, std::string text, TraceKind kind,
+                          const char* operation);
+
 /// Throws IoError with the text of position 0 on every rank, unless that text is empty. Collective
 /// over the group.
 void throw_error_of_first(const Group& group, std::string error, const char* operation);

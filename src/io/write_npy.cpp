@@ -33,15 +33,6 @@ void require_writable(const std::string& path, const DeviceMesh& mesh, const DTe
           [&] { return "expected an element type of the .npy format, got " + to_string(type); });
 }
 
-/// Returns the text of the first rank on every rank.
-std::string broadcast_text(const Group& group, std::string text) {
-  auto length = text.size();
-  broadcast(group, std::as_writable_bytes(std::span(&length, 1)), 0, TraceKind::metadata, label);
-  text.resize(length);
-  broadcast(group, std::as_writable_bytes(std::span(text)), 0, TraceKind::metadata, label);
-  return text;
-}
-
 /// Makes the file on the first rank alone, where failures have a clear text.
 std::optional<NewFile> make_file(const Group& group, const std::string& path) {
   std::optional<NewFile> file;
@@ -136,7 +127,8 @@ void write_pieces(Operation& operation, const Execution& execution, const std::s
   operation.agree_always(arguments, call);
   execution.fence("tessera::write_npy: before reading the pieces");
   auto file = make_file(group, path);
-  const auto temporary = broadcast_text(group, file ? file->temporary() : std::string());
+  const auto temporary =
+      text_of_first(group, file ? file->temporary() : std::string(), TraceKind::metadata, label);
   const bool is_direct = piece.is_row_major() && piece.space == MemorySpace::host;
   std::vector<std::byte> packed(is_direct ? 0 : static_cast<std::size_t>(piece.bytes()));
   if (!is_direct) {

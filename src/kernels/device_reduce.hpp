@@ -2,49 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include <Kokkos_Core.hpp>
 
 #include "kernels/arithmetic.hpp"
-#include "kernels/reduction.hpp"
-#include "kernels/tuning.hpp"
+#include "kernels/device_operands.hpp"
 
 namespace tessera::detail {
 
-/// Reduces at most `operands_per_kernel` operands on a device, one element per index.
+/// Reduces on a device.
 template <class T, class Op>
-struct DeviceReduce {
-  DeviceLoops loops;
-  Operand destination;
-  int size;
-  Kokkos::Array<Operand, operands_per_kernel> operands{};
+struct DeviceReduce : DeviceOperands {
+  using DeviceOperands::DeviceOperands;
 
-  explicit DeviceReduce(const Reduction& reduction)
-      : loops(reduction.extents),
-        destination(reduction.destination),
-        size(static_cast<int>(reduction.operands.size())) {
-    std::copy(reduction.operands.begin(), reduction.operands.end(), operands.data());
-  }
-
-  // Loops over operands have constant bounds, so that a thread keeps its values in registers.
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const std::byte* from[operands_per_kernel];
-    for (int t = 0; t < operands_per_kernel; ++t) from[t] = operands[t].data;
-    auto* to = destination.data;
-    loops.at(i, [&](int d, std::int64_t index) {
-      for (int t = 0; t < operands_per_kernel; ++t)
-        if (t < size) from[t] += index * operands[t].strides[d];
-      to += index * destination.strides[d];
-    });
-    T values[operands_per_kernel];
-    for (int t = 0; t < operands_per_kernel; ++t)
-      if (t < size) values[t] = *reinterpret_cast<const T*>(from[t]);
-    for (int width = 1; width < operands_per_kernel; width *= 2)
-      for (int t = 0; t + width < operands_per_kernel; t += 2 * width)
-        if (t + width < size) values[t] = Op{}(values[t], values[t + width]);
-    *reinterpret_cast<T*>(to) = values[0];
+    combine<T>(
+        i, [](const std::byte* from) { return *reinterpret_cast<const T*>(from); }, Op{},
+        [](std::byte* to, const T& value) { *reinterpret_cast<T*>(to) = value; });
   }
 };
 

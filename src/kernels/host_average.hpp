@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include <type_traits>
 
 #include "kernels/avx2.hpp"
+#include "kernels/host_tiles.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/tuning.hpp"
 #include "kernels/wide_sum.hpp"
@@ -85,35 +84,21 @@ struct SumRow<T, CompensatedSum<T>> {
   }
 };
 
-/// Averages on the host, one tile of the innermost loop per index. As in HostReduce, the sums of the
-/// tree, one tile for each of its levels, stay in the first-level cache. T is an integer or a
+/// Averages on the host, one tile of the innermost loop per index. T is an integer or a
 /// floating-point type; a complex element is two of them.
 template <class T>
-struct HostAverage {
+struct HostAverage : HostTiles {
   using Sum = WideSum<T>;
   using Row = SumRow<T>;
   using Field = typename Row::Field;
-  static constexpr std::int64_t deepest_tree = 33;
-  /// Number of sums in a tile if the tree is the deepest one.
   static constexpr std::int64_t unit =
       reduce_tile_bytes / (Row::fields * static_cast<std::int64_t>(sizeof(Field)));
   static constexpr std::int64_t longest_tile = most_reduce_tile_units * unit;
 
-  std::shared_ptr<const Reduction> reduction;
   std::int64_t parts;  ///< numbers that are an element
-  std::int64_t tile;   ///< length of a tile, numbers
-  Loops loops;
 
   HostAverage(const std::shared_ptr<const Reduction>& reduced, int parts_of_element)
-      : reduction(reduced),
-        parts(parts_of_element),
-        tile(tile_for(reduction->operands.size())),
-        loops(make_loops(reduction->extents, tile / parts)) {}
-
-  static std::int64_t tile_for(std::size_t operands) {
-    const auto levels = static_cast<std::int64_t>(std::bit_width(operands));
-    return std::min(std::int64_t{most_reduce_tile_units}, deepest_tree / (levels + 1)) * unit;
-  }
+      : HostTiles(reduced, unit, parts_of_element), parts(parts_of_element) {}
 
   void operator()(std::int64_t i) const { (*this)(i, i + 1); }
 
@@ -244,14 +229,6 @@ struct HostAverage {
   const Operand& operand(std::int64_t t) const {
     return reduction->operands[static_cast<std::size_t>(t)];
   }
-
-  std::byte* begin(const Loops::Item& item, const Operand& operand) const {
-    std::int64_t offset = 0;
-    for (int d = 0; d < loops.ndims; ++d) offset += item.index[d] * operand.strides[d];
-    return operand.data + offset;
-  }
-
-  std::int64_t stride(const Operand& operand) const { return operand.strides[loops.ndims - 1]; }
 
   bool is_dense(const std::byte* begin, const Operand& operand) const {
     return stride(operand) == parts * static_cast<std::int64_t>(sizeof(T)) &&

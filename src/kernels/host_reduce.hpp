@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,38 +10,21 @@
 
 #include "kernels/arithmetic.hpp"
 #include "kernels/avx2.hpp"
+#include "kernels/host_tiles.hpp"
 #include "kernels/non_temporal_copy.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/tuning.hpp"
 
 namespace tessera::detail {
 
-/// Reduces on the host, one tile of the innermost loop per index. A tile is so small that the
-/// partial results of the tree, one tile for each of its levels, stay in the first-level cache.
-///
-/// Strided or misaligned rows are gathered into tiles, so that all arithmetic runs on dense data.
-/// The kernel shares ownership of the reduction, because it may outlive the call in an asynchronous
-/// host backend.
+/// Reduces on the host, one tile of the innermost loop per index. Strided or misaligned rows are
+/// gathered into tiles, so that all arithmetic runs on dense data.
 template <class T, class Op>
-struct HostReduce {
-  static constexpr std::int64_t deepest_tree = 33;
+struct HostReduce : HostTiles {
   static constexpr auto element = static_cast<std::int64_t>(sizeof(T));
-  /// Number of elements in a tile if the tree is the deepest one.
   static constexpr std::int64_t unit = reduce_tile_bytes / element;
 
-  std::shared_ptr<const Reduction> reduction;
-  std::int64_t tile;  ///< length of a tile, elements
-  Loops loops;
-
-  explicit HostReduce(const std::shared_ptr<const Reduction>& reduced)
-      : reduction(reduced),
-        tile(tile_for(reduction->operands.size())),
-        loops(make_loops(reduction->extents, tile)) {}
-
-  static std::int64_t tile_for(std::size_t operands) {
-    const auto levels = static_cast<std::int64_t>(std::bit_width(operands));
-    return std::min(std::int64_t{most_reduce_tile_units}, deepest_tree / (levels + 1)) * unit;
-  }
+  explicit HostReduce(const std::shared_ptr<const Reduction>& reduced) : HostTiles(reduced, unit) {}
 
   void operator()(std::int64_t i) const { (*this)(i, i + 1); }
 
@@ -67,16 +49,6 @@ struct HostReduce {
       fold_into(to, item, 0, operands, buffer);
     if (!is_direct) store(item, to);
   }
-
-  /// Returns where an item begins in an operand. Loops::offset() gives the same address but, for
-  /// devices, visits all `max_loops` loops.
-  std::byte* begin(const Loops::Item& item, const Operand& operand) const {
-    std::int64_t offset = 0;
-    for (int d = 0; d < loops.ndims; ++d) offset += item.index[d] * operand.strides[d];
-    return operand.data + offset;
-  }
-
-  std::int64_t stride(const Operand& operand) const { return operand.strides[loops.ndims - 1]; }
 
   /// Returns whether the elements from `begin` on are contiguous and aligned for T.
   bool is_dense(const std::byte* begin, const Operand& operand) const {

@@ -36,7 +36,7 @@ void reduce_on_device(const Execution& execution, ReduceOp op, std::span<const A
   if (operands.size() <= operands_per_kernel)
     return run_reduction(execution, op, operands, destination, divisor);
   const auto groups = (operands.size() + operands_per_kernel - 1) / operands_per_kernel;
-  const auto type = divisor == 1 ? destination.type : wide_sum_type(destination.type);
+  const auto type = partial_type(destination.type, divisor);
   const auto bytes = static_cast<std::size_t>(destination.size() * type.size);
   const Kokkos::View<std::byte*, Kokkos::DefaultExecutionSpace::memory_space> scratch(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::detail::reduce scratch"),

@@ -42,7 +42,7 @@ std::int64_t operand_buffers(const detail::Transfer& transfer, ElementType type,
   if (!detail::come_in_groups(awaited, transfer.contributions(), at_once)) return 3 * awaited;
   const int slots =
       detail::PartialTree::slots(detail::groups_of(transfer.contributions(), at_once));
-  const int width = transfer.divisor == 1 ? 1 : detail::wide_sum_type(type).size / type.size;
+  const int width = detail::partial_type(type, transfer.divisor).size / type.size;
   // The slots count twice: ranks that await fewer operands may take them as one group.
   return 3 * std::int64_t{at_once} + 2 * std::int64_t{slots} * width;
 }

@@ -81,6 +81,19 @@ void keep(PlanCache& cache, const Redistributor& redistributor) {
   cache.plans.emplace(cache.keys.back(), redistributor);
 }
 
+/// Calls check(redistributor) before the ranks compare the call, so that all of them throw an error
+/// of this rank.
+template <class Check>
+Redistributor agreed_after(Operation& operation, const RedistributeCall& call, const Meshes& meshes,
+                           const PlanSettings& settings, const Check& check) {
+  auto& cache = MeshAccess::attachment<PlanCache>(meshes.source);
+  const auto found = find_or_make(cache, meshes, call.source, call.target, call.type, settings);
+  check(found.redistributor);
+  RedistributorAccess::agree(found.redistributor, operation, call);
+  if (found.is_new) keep(cache, found.redistributor);
+  return found.redistributor;
+}
+
 }  // namespace
 
 void set_cost_model(const DeviceMesh& mesh, const CostModel& model) {
@@ -116,25 +129,18 @@ Redistributor cached_redistributor(const Meshes& meshes, const DTensorSpec& sour
 
 Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
                                    const Meshes& meshes, const PlanSettings& settings) {
-  auto& cache = MeshAccess::attachment<PlanCache>(meshes.source);
-  const auto found = find_or_make(cache, meshes, call.source, call.target, call.type, settings);
-  RedistributorAccess::agree(found.redistributor, operation, call);
-  if (found.is_new) keep(cache, found.redistributor);
-  return found.redistributor;
+  return agreed_after(operation, call, meshes, settings, [](const Redistributor&) {});
 }
 
 IntoMemory agreed_into_memory(Operation& operation, const RedistributeCall& call,
                               const Meshes& meshes, const PlanSettings& settings,
                               const Execution& execution, const Pieces& pieces) {
-  auto& cache = MeshAccess::attachment<PlanCache>(meshes.source);
-  const auto found = find_or_make(cache, meshes, call.source, call.target, call.type, settings);
-  const auto& redistributor = found.redistributor;
-  // An error of this rank comes before the ranks compare the call, so that all of them get it.
-  const auto source =
-      RedistributorAccess::readable(redistributor, execution, pieces.source, pieces.destination);
-  RedistributorAccess::agree(redistributor, operation, call);
-  if (found.is_new) keep(cache, redistributor);
-  return {redistributor, {source, pieces.destination}};
+  ArrayRef source;
+  auto redistributor =
+      agreed_after(operation, call, meshes, settings, [&](const Redistributor& found) {
+        source = RedistributorAccess::readable(found, execution, pieces.source, pieces.destination);
+      });
+  return {std::move(redistributor), source};
 }
 
 }  // namespace detail

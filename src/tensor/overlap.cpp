@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "tensor/overlap.hpp"
@@ -18,27 +21,45 @@ struct Steps {
   std::int64_t most;
 };
 
-/// Describes an array by the address of its lowest element and by positive strides, bytes.
-struct Lattice {
-  std::int64_t begin;
-  std::vector<Steps> dims;  ///< each from 0 to the extent - 1
-
+/// Describes an array by the address of its lowest element and by positive strides, bytes. It takes
+/// no memory: every call that may meet shared memory looks at it.
+class Lattice {
+ public:
   explicit Lattice(const ArrayRef& array)
-      : begin(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(array.data))) {
+      : begin_(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(array.data))) {
     for (std::size_t d = 0; d < array.extents.size(); ++d) {
       const auto last = array.extents[d] - 1;
       const auto stride = array.strides[d] * array.type.size;
       if (last == 0) continue;
-      if (stride < 0) begin += last * stride;
-      dims.push_back({std::abs(stride), 0, last});
+      if (stride < 0) begin_ += last * stride;
+      dims_[size_++] = {std::abs(stride), 0, last};
     }
   }
 
+  std::int64_t begin() const { return begin_; }
+  /// Returns the dims, each of which has from 0 to its extent - 1 steps.
+  std::span<const Steps> dims() const { return std::span(dims_).first(size_); }
   std::int64_t span() const {
     std::int64_t result = 0;
-    for (const auto& dim : dims) result += dim.most * dim.stride;
+    for (const auto& dim : dims()) result += dim.most * dim.stride;
     return result;
   }
+  /// Returns whether each stride leads beyond what the smaller ones reach.
+  bool is_nested(std::int64_t element) const {
+    const auto is_beyond_smaller = [&](const Steps& dim) {
+      std::int64_t inner = element;
+      for (const auto& other : dims())
+        if (other.stride < dim.stride || (other.stride == dim.stride && &other < &dim))
+          inner += other.most * other.stride;
+      return dim.stride >= inner;
+    };
+    return std::ranges::all_of(dims(), is_beyond_smaller);
+  }
+
+ private:
+  std::int64_t begin_;
+  std::array<Steps, max_tensor_dims> dims_{};
+  std::size_t size_ = 0;
 };
 
 /// Looks for a way by steps along strides from 0 to a distance, give or take less than an element.
@@ -91,21 +112,21 @@ class Search {
 AddressRange address_range(const ArrayRef& array) {
   if (array.size() == 0) return {0, 0};
   const Lattice lattice(array);
-  return {static_cast<std::uintptr_t>(lattice.begin),
-          static_cast<std::uintptr_t>(lattice.begin + lattice.span() + array.type.size)};
+  return {static_cast<std::uintptr_t>(lattice.begin()),
+          static_cast<std::uintptr_t>(lattice.begin() + lattice.span() + array.type.size)};
 }
 
 bool share_memory(const ArrayRef& a, const ArrayRef& b) {
   if (a.space != b.space || a.size() == 0 || b.size() == 0) return false;
   const Lattice first(a);
   const Lattice second(b);
-  const auto distance = second.begin - first.begin;
+  const auto distance = second.begin() - first.begin();
   if (distance >= first.span() + a.type.size || -distance >= second.span() + b.type.size)
     return false;
   // An element of `a` at i strides and one of `b` at j strides have the same address where the
   // strides of i - j make up the distance of the arrays.
-  auto steps = first.dims;
-  for (const auto& dim : second.dims) {
+  std::vector<Steps> steps(first.dims().begin(), first.dims().end());
+  for (const auto& dim : second.dims()) {
     const auto same = std::ranges::find(steps, dim.stride, &Steps::stride);
     if (same == steps.end())
       steps.push_back({dim.stride, -dim.most, 0});
@@ -117,16 +138,10 @@ bool share_memory(const ArrayRef& a, const ArrayRef& b) {
 
 bool shares_memory_with_itself(const ArrayRef& array) {
   if (array.size() < 2) return false;
-  auto steps = Lattice(array).dims;
-  std::ranges::sort(steps, {}, &Steps::stride);
-  std::int64_t inner = array.type.size;
-  bool is_nested = true;
-  for (const auto& dim : steps) {
-    is_nested = is_nested && dim.stride >= inner;
-    inner += dim.most * dim.stride;
-  }
-  if (is_nested) return false;
-  for (auto& dim : steps) dim.least = -dim.most;
+  const Lattice lattice(array);
+  if (lattice.is_nested(array.type.size)) return false;
+  std::vector<Steps> steps;
+  for (const auto& dim : lattice.dims()) steps.push_back({dim.stride, -dim.most, dim.most});
   return Search(std::move(steps), array.type.size, true).reaches(0);
 }
 

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../support/same_number.hpp"
 #include "../support/test_array.hpp"
 #include "kernels/device_average.hpp"
 #include "kernels/pack.hpp"
@@ -23,21 +24,6 @@ namespace {
 using namespace tessera::test;
 
 __extension__ using Int128 = __int128;
-
-template <class T>
-inline constexpr bool is_std_complex = false;
-template <class T>
-inline constexpr bool is_std_complex<std::complex<T>> = true;
-
-template <class T>
-bool is_same(T a, T b) {
-  if constexpr (is_std_complex<T>)
-    return is_same(a.real(), b.real()) && is_same(a.imag(), b.imag());
-  else if constexpr (std::is_floating_point_v<T>)
-    return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
-  else
-    return a == b;
-}
 
 /// Returns a finite value of any magnitude.
 template <class T>

@@ -12,6 +12,7 @@
 
 #include <tessera/error/error.hpp>
 
+#include "../support/same_number.hpp"
 #include "../support/test_array.hpp"
 #include "kernels/device_reduce.hpp"
 #include "kernels/pack.hpp"
@@ -24,11 +25,6 @@ using namespace tessera::test;
 
 constexpr std::array all_ops = {ReduceOp::sum, ReduceOp::avg,  ReduceOp::product, ReduceOp::min,
                                 ReduceOp::max, ReduceOp::band, ReduceOp::bor,     ReduceOp::bxor};
-
-template <class T>
-inline constexpr bool is_std_complex = false;
-template <class T>
-inline constexpr bool is_std_complex<std::complex<T>> = true;
 
 template <class T>
 T naive_min(T a, T b) {
@@ -106,17 +102,6 @@ T random_value(std::mt19937& generator) {
                           -31 + static_cast<int>(generator() % 8));
     }
   }
-}
-
-/// The same number, the sign of zero included; one NaN is as good as another.
-template <class T>
-bool is_same(T a, T b) {
-  if constexpr (is_std_complex<T>)
-    return is_same(a.real(), b.real()) && is_same(a.imag(), b.imag());
-  else if constexpr (std::is_floating_point_v<T>)
-    return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
-  else
-    return a == b;
 }
 
 template <class T>

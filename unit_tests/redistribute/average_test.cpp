@@ -13,6 +13,7 @@
 #include <tessera/tessera.hpp>
 
 #include "../support/meshes.hpp"
+#include "../support/same_number.hpp"
 #include "../support/tensors.hpp"
 
 namespace tessera::test {
@@ -58,14 +59,6 @@ Cube<T> numbers(const Extents& shape) {
     host.data()[i] = i < special.size() ? special[i] : random_finite<T>(generator);
   Kokkos::deep_copy(view, host);
   return view;
-}
-
-template <class T>
-bool is_same(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
-    return a == b && std::signbit(a) == std::signbit(b);
-  else
-    return a == b;
 }
 
 template <class T>

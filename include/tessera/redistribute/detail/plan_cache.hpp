@@ -21,13 +21,13 @@ Redistributor cached_redistributor(const Meshes& meshes, const DTensorSpec& sour
 Redistributor agreed_redistributor(Operation& operation, const RedistributeCall& call,
                                    const Meshes& meshes, const PlanSettings& settings);
 
-/// Holds a plan and the arrays to run it with.
+/// Holds a plan and the array that it reads.
 struct IntoMemory {
   Redistributor redistributor;
-  Pieces pieces;
+  ArrayRef source;
 };
-/// Returns the same for memory that the caller has chosen, with the source in scratch memory where
-/// RedistributorAccess::readable() copies it.
+/// Returns the same for memory that the caller has chosen, with what
+/// RedistributorAccess::readable() gives for the source.
 IntoMemory agreed_into_memory(Operation& operation, const RedistributeCall& call,
                               const Meshes& meshes, const PlanSettings& settings,
                               const Execution& execution, const Pieces& pieces);

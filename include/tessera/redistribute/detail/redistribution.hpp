@@ -292,11 +292,11 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
     const auto settings = settings_for<V, W>(options.extra_memory);
     const RedistributeCall call{operation.name(),    tensor.spec(),     destination.spec(), type,
                                 settings.wire_order, settings.on_device};
-    const auto ready =
-        agreed_into_memory(operation, call, mesh, settings, execution,
-                           {array_ref(tensor.to_local()), array_ref(destination.to_local())});
-    RedistributorAccess::run(ready.redistributor, execution, ready.pieces.source,
-                             ready.pieces.destination, "tessera::redistribute",
+    const auto to = array_ref(destination.to_local());
+    const auto ready = agreed_into_memory(operation, call, mesh, settings, execution,
+                                          {array_ref(tensor.to_local()), to});
+    RedistributorAccess::run(ready.redistributor, execution, ready.source, to,
+                             "tessera::redistribute",
                              [&] { return held(tensor.to_local(), destination.to_local()); });
   });
 }
