@@ -33,6 +33,15 @@ bool has_timed_out(const Heard& heard) {
   return was_heard(heard) && heard.statement->problem.kind == ErrorKind::timeout;
 }
 
+/// It has settled without this rank what it throws.
+bool was_told(const Heard& heard) {
+  return has_timed_out(heard) && !heard.statement->problem.text.empty();
+}
+/// It is in the call and settles what it throws, as this rank does.
+bool is_undecided(const Heard& heard) {
+  return was_heard(heard) && heard.statement->standing == Standing::inside && !was_told(heard);
+}
+
 bool was_abandoned(const Heard& heard) {
   return was_heard(heard) && heard.statement->standing == Standing::abandoned;
 }
@@ -69,10 +78,11 @@ Problem first_error(const All& all) {
 
 Problem missing_ranks(const char* function, const OperationLog& log, double timeout,
                       const All& all) {
-  // Who comes late is told what the others threw.
-  for (const auto& heard : those(all, has_timed_out))
-    if (!heard.statement->problem.text.empty()) return heard.statement->problem;
   const auto silent = those(all, [](const Heard& heard) { return !was_heard(heard); });
+  // Who comes late is told by all who waited what they threw. One alone may hear nobody any more.
+  const auto told = those(all, was_told);
+  if (!told.empty() && (silent.empty() || those(all, is_undecided).size() <= 1))
+    return told.front().statement->problem;
   // Who was held up by a rank that did not come is not to blame.
   auto ranks = ranks_of(those(silent, [](const Heard& heard) { return !heard.is_held_up; }));
   if (ranks.empty()) ranks = ranks_of(silent);
