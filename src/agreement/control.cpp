@@ -64,13 +64,6 @@ std::optional<Probed> probe_any(MPI_Comm comm, int ranks, int tag) {
   return result;
 }
 
-int largest_tag() {
-  void* value = nullptr;
-  int found = 0;
-  check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
-  return found ? *static_cast<int*>(value) : 32767;
-}
-
 /// A message may be there and yet be seen by a later call only.
 constexpr int looks = 8;
 

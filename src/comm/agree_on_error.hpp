@@ -3,33 +3,47 @@
 // For io and debug: what went wrong on one rank is thrown on all.
 #pragma once
 
-#include <concepts>
-#include <optional>
 #include <string>
 
-#include <tessera/agreement/detail/operation.hpp>
 #include <tessera/comm/collectives.hpp>
 #include <tessera/error/error.hpp>
 
 namespace tessera {
 
-/// Returns the error that all ranks of the group are to throw; nullopt if no rank has one.
-///
-/// The text is that of the lowest position that has an error, followed by the positions that failed
-/// unless all did: "… (on ranks 1, 3)". `mine` is empty if nothing went wrong on this rank.
-/// Collective over the group: one all_gather, and a broadcast if something went wrong.
-std::optional<std::string> agree_on_error(const Group& group, const std::string& mine,
-                                          const char* operation);
+/// What went wrong on a rank; an empty text if nothing did. It is thrown as IoError or as MpiError.
+struct SharedError {
+  std::string text;
+  bool is_of_mpi = false;
 
-/// Throws E on every rank, with the text of agree_on_error, if something went wrong on one of them.
-template <std::derived_from<Error> E>
-void throw_together(const Group& group, const std::string& mine, const char* operation,
-                    const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  const auto error = agree_on_error(group, mine, operation);
-  detail::common([&] {
-    require<E>(
-        !error, [&] { return *error; }, file, line);
-  });
+  friend bool operator==(const SharedError&, const SharedError&) = default;
+};
+
+/// Returns the error that `action` throws; an empty one if it throws none.
+template <class Action>
+SharedError error_of(Action&& action) {
+  try {
+    action();
+    return {};
+  } catch (const MpiError& error) {
+    return {error.what(), true};
+  } catch (const Error& error) {
+    return {error.what()};
+  }
 }
+
+/// Returns the error that all ranks of the group are to throw; an empty one if no rank has any.
+///
+/// It is that of the lowest position that has an error, its text followed by the positions that
+/// failed unless all did: "… (on ranks 1, 3)". Collective over the group: one all_gather, and a
+/// broadcast if something went wrong.
+SharedError agree_on_error(const Group& group, const SharedError& mine, const char* operation);
+
+/// Throws an error that all ranks of the group know alike, unless it is empty. Local.
+void throw_alike(const SharedError& error, const char* file = __builtin_FILE(),
+                 int line = __builtin_LINE());
+
+/// Throws what agree_on_error() returns on every rank, if something went wrong on one of them.
+void throw_together(const Group& group, const SharedError& mine, const char* operation,
+                    const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 }  // namespace tessera

@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tessera/agreement/detail/wait.hpp>
 #include <tessera/comm/communicator.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 #include <tessera/mpi/detail/tags.hpp>
 
+#include "comm/duplicate.hpp"
 #include "comm/environment.hpp"
 #include "comm/registry.hpp"
 #include "comm/tuning.hpp"
@@ -53,28 +53,11 @@ std::vector<int> processes_of(const Communicator::State& state) {
 }
 
 void check_user_communicator(MPI_Comm user) {
-  require<MpiError>(comm::is_usable(),
-                    "Communicator: expected MPI to be initialised and not finalised");
-  require(user != MPI_COMM_NULL, "Communicator: expected an intra-communicator, got MPI_COMM_NULL");
+  require<MpiError>(comm::is_usable(), "expected MPI to be initialised and not finalised");
+  require(user != MPI_COMM_NULL, "expected an intra-communicator, got MPI_COMM_NULL");
   int is_inter = 0;
   check_mpi(MPI_Comm_test_inter(user, &is_inter), "MPI_Comm_test_inter");
-  require(!is_inter, "Communicator: expected an intra-communicator, got an inter-communicator");
-}
-
-MPI_Comm duplicate(MPI_Comm user) {
-  struct Call {
-    MPI_Comm result = MPI_COMM_NULL;
-    MPI_Request request = MPI_REQUEST_NULL;
-  };
-  auto call = std::make_unique<Call>();
-  check_mpi(MPI_Comm_idup(user, &call->result, &call->request), "MPI_Comm_idup");
-  try {
-    detail::wait_yielding(call->request);
-  } catch (...) {
-    static_cast<void>(call.release());  // MPI may still write to it
-    throw;
-  }
-  return call->result;
+  require(!is_inter, "expected an intra-communicator, got an inter-communicator");
 }
 
 void fill_in(MPI_Comm user, Communicator::State& state) {
@@ -85,6 +68,7 @@ void fill_in(MPI_Comm user, Communicator::State& state) {
   state.all_ranks.resize(static_cast<std::size_t>(state.size));
   std::iota(state.all_ranks.begin(), state.all_ranks.end(), 0);
   state.control = std::make_unique<detail::Control>(state.handle, state.rank, processes_of(state));
+  state.control->options.timeout = detail::own_time_limit();
   state.message_limit = detail::default_message_limit();
   state.io_limit = detail::default_io_limit;
 }
@@ -108,7 +92,7 @@ Communicator Communicator::duplicate_of(MPI_Comm user) {
   if (auto state = detail::find_duplicate(user)) return Communicator(std::move(state));
   detail::set_log_rank(detail::world_rank());
   const auto state = std::make_shared<State>();
-  state->handle = duplicate(user);
+  state->handle = detail::duplicate_within(user, detail::own_time_limit());
   try {
     fill_in(user, *state);
     detail::read_agreement_options(Communicator(state));

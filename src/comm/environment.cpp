@@ -47,6 +47,13 @@ std::int64_t parse_bytes(const char* name, const std::string& text) {
   return bytes;
 }
 
+double own_time_limit() {
+  const AgreementOptions defaults;
+  const char* text = std::getenv("TESSERA_TIMEOUT");
+  double seconds = 0;
+  return text != nullptr && parse(text, seconds) && seconds > 0 ? seconds : defaults.timeout;
+}
+
 std::string variable_of_first(const Group& group, const char* name) {
   const char* mine = std::getenv(name);
   std::string text = mine == nullptr ? "" : mine;

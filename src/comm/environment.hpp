@@ -13,6 +13,10 @@ namespace tessera::detail {
 /// Names the set-up of a new communicator in trace events.
 inline constexpr auto setup_operation = "tessera::Communicator::duplicate_of";
 
+/// Returns what TESSERA_TIMEOUT says on this rank, seconds, or the default where it says nothing
+/// valid: for waits before the ranks have read what rank 0 has.
+double own_time_limit();
+
 /// Returns an environment variable as position 0 has it, on every rank, because it may differ
 /// between ranks; "" if it is not set there. Collective over the group.
 std::string variable_of_first(const Group& group, const char* name);

@@ -27,6 +27,13 @@ inline constexpr std::int64_t default_io_limit = std::int64_t{1} << 30;
 /// the tests of missing ranks (unit_tests/lifetime) take this time.
 inline constexpr double drain_seconds_of_the_dead = 1;
 
+/// Time for which a rank that gives up the first mesh on a communicator listens to the others, seconds.
+///
+/// A longer time lets ranks be heard that have no core at the moment, and are then not named as
+/// missing; a shorter one throws sooner. Not measured on its own; judgement, the time that a failed
+/// call listens. Shown by: no row; the tests `first_mesh.*` (unit_tests/lifetime) take this time.
+inline constexpr double roll_call_seconds = 0.7;
+
 /// Least time between two calls of a progress observer by one operation, seconds.
 ///
 /// The docstring of ProgressScope promises a tenth of a second. A shorter time makes a smoother bar

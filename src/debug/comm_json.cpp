@@ -160,7 +160,7 @@ void CommDebugMode::write_chrome_trace(const DeviceMesh& mesh,
           error =
               fmt::format("CommDebugMode::write_chrome_trace: expected a file to write to, got {}",
                           file.string());
-        throw_together<IoError>(group, error, operation);
+        throw_together(group, {error}, operation);
       });
 }
 

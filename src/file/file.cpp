@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,10 +18,27 @@
 namespace tessera {
 namespace {
 
+/// Returns whether the error is one of files. Others are those of MPI, which runs out of
+/// communicators, for example.
+bool is_of_files(int code) {
+  int error_class = MPI_ERR_UNKNOWN;
+  MPI_Error_class(code, &error_class);
+  constexpr std::array of_files{MPI_ERR_FILE,         MPI_ERR_NOT_SAME,
+                                MPI_ERR_AMODE,        MPI_ERR_UNSUPPORTED_OPERATION,
+                                MPI_ERR_NO_SUCH_FILE, MPI_ERR_FILE_EXISTS,
+                                MPI_ERR_BAD_FILE,     MPI_ERR_ACCESS,
+                                MPI_ERR_NO_SPACE,     MPI_ERR_QUOTA,
+                                MPI_ERR_READ_ONLY,    MPI_ERR_FILE_IN_USE,
+                                MPI_ERR_IO,           MPI_ERR_UNSUPPORTED_DATAREP};
+  return std::ranges::find(of_files, error_class) != of_files.end();
+}
+
 void check_io(int code, const char* function, const std::filesystem::path& path) {
-  require<IoError>(code == MPI_SUCCESS, [&] {
-    return fmt::format("File::{}: '{}': {}", function, path.string(), detail::mpi_error_text(code));
-  });
+  if (code == MPI_SUCCESS) return;
+  const auto text =
+      fmt::format("File::{}: '{}': {}", function, path.string(), detail::mpi_error_text(code));
+  if (is_of_files(code)) throw IoError(text);
+  throw MpiError(text);
 }
 
 /// Returns the name by which MPI-IO opens a file. What comes before a colon is the kind of the file
@@ -29,11 +48,31 @@ std::string mpi_name(const std::filesystem::path& path) {
   return name.find(':') == std::string::npos ? name : "ufs:" + name;
 }
 
+/// MPI_File_open duplicates the communicator, and MPICH ends the program where it has none left.
+/// Collective over `comm`, as opening is.
+void require_free_communicators(MPI_Comm comm, const std::filesystem::path& path) {
+  constexpr int needed = 2;
+  std::vector<MPI_Comm> tried;
+  int code = MPI_SUCCESS;
+  for (int i = 0; i < needed && code == MPI_SUCCESS; ++i) {
+    MPI_Comm duplicate = MPI_COMM_NULL;
+    code = MPI_Comm_dup(comm, &duplicate);
+    if (code == MPI_SUCCESS) tried.push_back(duplicate);
+  }
+  for (auto& duplicate : tried) MPI_Comm_free(&duplicate);
+  require<MpiError>(code == MPI_SUCCESS, [&] {
+    return fmt::format("File::open: '{}': expected a free communicator, got {}", path.string(),
+                       detail::mpi_error_text(code));
+  });
+}
+
 int open_together(MPI_Comm comm, const std::filesystem::path& path, FileAccess access,
                   MPI_File* file) {
   const int mode = access == FileAccess::read    ? MPI_MODE_RDONLY
                    : access == FileAccess::write ? MPI_MODE_RDWR
                                                  : MPI_MODE_CREATE | MPI_MODE_RDWR;
+  const detail::ErrorsReturned returned(comm);
+  require_free_communicators(comm, path);
   const int code = MPI_File_open(comm, mpi_name(path).c_str(), mode, MPI_INFO_NULL, file);
   if (code != MPI_SUCCESS || access != FileAccess::create) return code;
   return MPI_File_set_size(*file, 0);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <random>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -66,6 +67,11 @@ NewFile::NewFile(const std::string& path) : path_(path) {
     [[maybe_unused]] const int done = fchmod(file, existing.st_mode & mode_bits);
   }
   close(file);
+  is_there_ = true;
+}
+
+NewFile::~NewFile() {
+  remove();
 }
 
 void NewFile::finish(std::int64_t expected_bytes) {
@@ -77,14 +83,16 @@ void NewFile::finish(std::int64_t expected_bytes) {
   if (has_other_links_) {
     fs::copy_file(temporary_, target_, fs::copy_options::overwrite_existing, error);
     if (error) fail(error.message());
-    discard();
+    remove();
   } else {
     fs::rename(temporary_, target_, error);
     if (error) fail(error.message());
+    is_there_ = false;
   }
 }
 
-void NewFile::discard() noexcept {
+void NewFile::remove() noexcept {
+  if (!std::exchange(is_there_, false)) return;
   std::error_code error;
   fs::remove(temporary_, error);
 }

@@ -16,6 +16,10 @@ class NewFile {
   /// Makes an empty file next to the one that `path` leads to, through symbolic links. Errors:
   /// IoError, if that is something else than a regular file or must not be written.
   explicit NewFile(const std::string& path);
+  /// Removes the file unless it was finished.
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
 
   /// Returns the absolute path of the file while it is written.
   std::string temporary() const { return temporary_.string(); }
@@ -23,16 +27,16 @@ class NewFile {
   /// Makes its content that of `path`. An existing file keeps its mode and its hard links. Errors:
   /// IoError, also if the size is not the expected one.
   void finish(std::int64_t expected_bytes);
-  /// Removes it.
-  void discard() noexcept;
 
  private:
+  void remove() noexcept;
   [[noreturn]] void fail(const std::string& reason) const;
 
   std::string path_;
   std::filesystem::path target_;
   std::filesystem::path temporary_;
   bool has_other_links_ = false;
+  bool is_there_ = false;  ///< under the other name
 };
 
 }  // namespace tessera::detail

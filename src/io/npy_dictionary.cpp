@@ -38,7 +38,11 @@ class Literal {
     if (position_ != text_.size()) fail("the end");
   }
 
+  /// Python 2 may write a u before the quote.
   std::string_view string(const char* what) {
+    if (skip_spaces();
+        text_.substr(position_).starts_with("u'") || text_.substr(position_).starts_with("u\""))
+      ++position_;
     const bool is_single = accept("'");
     if (!is_single && !accept("\"")) fail(what);
     const auto begin = position_;

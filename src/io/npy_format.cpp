@@ -37,6 +37,54 @@ constexpr NamedType named_types[] = {
     {has_wide_long_double ? "c32" : "", element_type<std::complex<long double>>()},
 };
 
+/// The other names that NumPy takes: letters, which a file may hold with a sign of the byte order,
+/// and words.
+constexpr NamedType other_names[] = {
+    {"?", element_type<bool>()},
+    {"bool", element_type<bool>()},
+    {"b", element_type<std::int8_t>()},
+    {"int8", element_type<std::int8_t>()},
+    {"h", element_type<std::int16_t>()},
+    {"int16", element_type<std::int16_t>()},
+    {"i", element_type<std::int32_t>()},
+    {"int32", element_type<std::int32_t>()},
+    {"l", element_type<std::int64_t>()},
+    {"q", element_type<std::int64_t>()},
+    {"int64", element_type<std::int64_t>()},
+    {"B", element_type<std::uint8_t>()},
+    {"uint8", element_type<std::uint8_t>()},
+    {"H", element_type<std::uint16_t>()},
+    {"uint16", element_type<std::uint16_t>()},
+    {"I", element_type<std::uint32_t>()},
+    {"uint32", element_type<std::uint32_t>()},
+    {"L", element_type<std::uint64_t>()},
+    {"Q", element_type<std::uint64_t>()},
+    {"uint64", element_type<std::uint64_t>()},
+    {"e", {ElementKind::float16, 2}},
+    {"float16", {ElementKind::float16, 2}},
+    {"f", element_type<float>()},
+    {"float32", element_type<float>()},
+    {"d", element_type<double>()},
+    {"float64", element_type<double>()},
+    {has_wide_long_double ? "g" : "", element_type<long double>()},
+    {has_wide_long_double ? "float128" : "", element_type<long double>()},
+    {"F", element_type<std::complex<float>>()},
+    {"complex64", element_type<std::complex<float>>()},
+    {"D", element_type<std::complex<double>>()},
+    {"complex128", element_type<std::complex<double>>()},
+    {has_wide_long_double ? "G" : "", element_type<std::complex<long double>>()},
+    {has_wide_long_double ? "complex256" : "", element_type<std::complex<long double>>()},
+};
+
+/// Null if there is none.
+const NamedType* find_name(std::string_view name) {
+  if (name.empty()) return nullptr;
+  const auto* found = std::ranges::find(named_types, name, &NamedType::name);
+  if (found != std::end(named_types)) return found;
+  found = std::ranges::find(other_names, name, &NamedType::name);
+  return found != std::end(other_names) ? found : nullptr;
+}
+
 char order_sign(ElementType type, std::endian byte_order) {
   if (type.size == 1) return '|';
   return byte_order == std::endian::little ? '<' : '>';
@@ -71,8 +119,8 @@ std::string npy_descr(ElementType type, std::endian byte_order) {
 NpyElements parse_npy_descr(std::string_view descr) {
   auto name = descr;
   if (name.find_first_of("<>|=") == 0) name.remove_prefix(1);
-  const auto* found = std::ranges::find(named_types, name, &NamedType::name);
-  require<IoError>(!name.empty() && found != std::end(named_types), [&] {
+  const auto* found = find_name(name);
+  require<IoError>(found != nullptr, [&] {
     return fmt::format(
         "expected elements of b1, i1 to i8, u1 to u8, f2 to f16 or c8 to c32, got {}",
         descr.substr(0, 40));

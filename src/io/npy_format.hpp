@@ -21,8 +21,8 @@ struct NpyElements {
 /// Returns NumPy's name of these elements, such as "<f8"; empty if NumPy has none.
 std::string npy_descr(ElementType type, std::endian byte_order);
 
-/// Returns the elements that NumPy calls `descr`. Takes "=f8" and "f8", too, for native byte order.
-/// Errors: IoError.
+/// Returns the elements that NumPy calls `descr`. Takes "=f8" and "f8", too, for native byte order,
+/// letters ("<d") and words ("float64"). Errors: IoError.
 NpyElements parse_npy_descr(std::string_view descr);
 
 /// Returns the header that a text describes; data_offset stays 0. Takes any order of keys, both

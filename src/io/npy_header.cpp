@@ -50,6 +50,10 @@ std::string read_bytes(std::ifstream& file, std::int64_t count, const char* what
 
 /// Returns the size of the number that follows the version, bytes.
 std::int64_t length_bytes(const std::string& magic_and_version) {
+  const bool is_archive =
+      magic_and_version.starts_with("PK\3\4") || magic_and_version.starts_with("PK\5\6");
+  require<IoError>(!is_archive,
+                   "expected an .npy file, got an .npz archive: unzip it, it holds .npy files");
   require<IoError>(magic_and_version.starts_with("\x93NUMPY"),
                    "expected an .npy file, which begins with \\x93NUMPY, got other bytes");
   const int major = static_cast<unsigned char>(magic_and_version[magic_bytes]);
@@ -92,11 +96,9 @@ std::int64_t data_bytes(const NpyHeader& header) {
   return product(header.shape) == 0 ? 0 : bytes;
 }
 
-void require_data(const std::string& path, const NpyHeader& header) {
-  std::error_code error;
+void require_data(const NpyHeader& header) {
   const auto expected = data_bytes(header);
-  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
-  const auto found = size - header.data_offset;
+  const auto found = header.file_bytes - header.data_offset;
   require<IoError>(expected <= found, [&] {
     return fmt::format("expected {} bytes of data, as shape {} says, got {}", expected,
                        to_string(header.shape), found);
@@ -107,10 +109,11 @@ NpyHeader read_on_first_rank(const Operation& operation, const std::string& path
                              const DeviceMesh& mesh) {
   const auto group = mesh.group();
   NpyHeader header;
-  std::string error;
+  SharedError error;
   if (group.position == 0) error = error_of([&] { header = read_npy_header_here(path); });
-  if (!error.empty()) error = fmt::format("{}: '{}': {}", operation.name(), path, error);
-  throw_error_of_first(group, std::move(error), operation.name());
+  error.text =
+      error.text.empty() ? "" : fmt::format("{}: '{}': {}", operation.name(), path, error.text);
+  throw_error_of_first(group, error, operation.name());
   broadcast(group, std::as_writable_bytes(std::span(&header, 1)), 0, TraceKind::metadata,
             operation.name());
   return header;
@@ -133,12 +136,15 @@ void require_convertible(const std::string& path, const NpyHeader& header, std::
 NpyHeader read_npy_header_here(const std::string& path) {
   auto file = open(path);
   auto header = read_header(file);
-  require_data(path, header);
+  std::error_code error;
+  header.file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
+  require_data(header);
   return header;
 }
 
 NpyHeader header_for(Operation& operation, const std::string& path, const DeviceMesh& mesh,
                      const Target& target, std::size_t tensor_dims, ElementType type) {
+  require_path(path);
   const auto placements = target.placements(mesh.ndim());
   require(!placements.has_partial(),
           [&] { return "expected Shard and Replicate placements, got " + to_string(placements); });
@@ -162,6 +168,7 @@ NpyHeader read_npy_header(const std::string& path, const DeviceMesh& mesh) {
   if (!mesh.coordinate()) return {};
   return collectively(
       detail::MeshAccess::calls(mesh), "read_npy_header", [&](Operation& operation) {
+        detail::require_path(path);
         const auto call = [&] { return fmt::format("read_npy_header of '{}'", path); };
         operation.agree_always(hash_range(0, path), call);
         return detail::read_on_first_rank(operation, path, mesh);

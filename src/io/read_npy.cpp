@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
+#include <fmt/format.h>
+
 #include <tessera/io/detail/npy_pieces.hpp>
 
 #include "comm/agree_on_error.hpp"
@@ -45,6 +47,27 @@ void read_elements(const File& file, const NpyHeader& header, const Box& box, El
   if (raw) convert(header.type.kind, arrived, type.kind, data, count);
 }
 
+std::string in_words(const NpyHeader& header) {
+  return fmt::format("{} {}, {} bytes", to_string(header.type), to_string(header.shape),
+                     header.file_bytes);
+}
+
+/// A relative path may lead to another file on each rank.
+void require_same_file(const std::string& path, const NpyHeader& of_first) {
+  NpyHeader mine;
+  try {
+    mine = read_npy_header_here(path);
+  } catch (const IoError& error) {
+    throw IoError(fmt::format("read_npy: '{}': {}", path, error.what()));
+  }
+  require<IoError>(mine == of_first, [&] {
+    return fmt::format(
+        "read_npy: '{}': expected the file that mesh rank 0 has ({}), got another one ({}); do all "
+        "ranks see the same folder?",
+        path, in_words(of_first), in_words(mine));
+  });
+}
+
 }  // namespace
 
 void read_piece(const Execution& execution, const std::string& path, const NpyHeader& header,
@@ -54,11 +77,14 @@ void read_piece(const Execution& execution, const std::string& path, const NpyHe
   const bool is_direct = has_order(piece, header.order);
   const auto landing = is_direct ? nullptr : make_buffer(box.size() * piece.type.size);
   auto* const data = landing ? landing.get() : piece.data;
-  const auto error = error_of([&] {
+  SharedError error;
+  if (mesh.rank() != 0) error = error_of([&] { require_same_file(path, header); });
+  throw_together(mesh.group(), error, operation);
+  error = error_of([&] {
     auto file = File::open(mesh.group(), path, FileAccess::read);
     read_elements(file, header, box, piece.type, data);
   });
-  throw_together<IoError>(mesh.group(), error, operation);
+  throw_together(mesh.group(), error, operation);
   if (is_direct) return;
   copy(execution, dense(data, piece.type, box.shape, header.order), piece);
   execution.fence("tessera::read_npy: before the buffer is freed");

@@ -6,28 +6,20 @@
 #include <string>
 
 #include <tessera/comm/collectives.hpp>
-#include <tessera/error/error.hpp>
+
+#include "comm/agree_on_error.hpp"
 
 namespace tessera::detail {
+
+/// Checks that the kernel gets the whole path. Errors: InvalidArgument.
+void require_path(const std::string& path);
 
 /// Returns the text of position 0 on every rank. Collective over the group; a second message carries
 /// a text that is not empty.
 std::string text_of_first(const Group& group, std::string text, TraceKind kind,
                           const char* operation);
 
-/// Throws IoError with the text of position 0 on every rank, unless that text is empty. Collective
-/// over the group.
-void throw_error_of_first(const Group& group, std::string error, const char* operation);
-
-/// Returns the text of the error that `action` throws; empty if it throws none.
-template <class Action>
-std::string error_of(Action&& action) {
-  try {
-    action();
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
+/// Throws the error of position 0 on every rank, unless it is empty. Collective over the group.
+void throw_error_of_first(const Group& group, const SharedError& error, const char* operation);
 
 }  // namespace tessera::detail

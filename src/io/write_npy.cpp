@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,7 +24,7 @@ constexpr auto label = "tessera::write_npy";
 
 void require_writable(const std::string& path, const DeviceMesh& mesh, const DTensorSpec& spec,
                       ElementType type) {
-  require(path.find('\0') == std::string::npos, "expected a path without NUL characters");
+  require_path(path);
   require(!mesh.is_null(), "expected a tensor, got a DTensor without a mesh");
   require(!spec.placements().has_partial(), [&] {
     return "expected Shard and Replicate placements (see reduce_partial), got " +
@@ -33,12 +34,12 @@ void require_writable(const std::string& path, const DeviceMesh& mesh, const DTe
           [&] { return "expected an element type of the .npy format, got " + to_string(type); });
 }
 
-/// Makes the file on the first rank alone, where failures have a clear text.
-std::optional<NewFile> make_file(const Group& group, const std::string& path) {
-  std::optional<NewFile> file;
-  std::string error;
-  if (group.position == 0) error = error_of([&] { file.emplace(path); });
-  throw_error_of_first(group, std::move(error), label);
+/// Makes the file on the first rank alone, where failures have a clear text; null on the others.
+std::unique_ptr<NewFile> make_file(const Group& group, const std::string& path) {
+  std::unique_ptr<NewFile> file;
+  SharedError error;
+  if (group.position == 0) error = error_of([&] { file = std::make_unique<NewFile>(path); });
+  throw_error_of_first(group, error, label);
   return file;
 }
 
@@ -65,15 +66,15 @@ Box box_to_write(const DeviceMesh& mesh, const DTensorSpec& spec) {
 /// Calls `action` and keeps the first error instead of throwing it, because collective calls
 /// follow.
 template <class Action>
-void attempt(std::string& first_error, Action&& action) {
+void attempt(SharedError& first_error, Action&& action) {
   auto error = error_of(action);
-  if (first_error.empty()) first_error = std::move(error);
+  if (first_error.text.empty()) first_error = std::move(error);
 }
 
 /// Returns `error` with the path that the user gave.
-std::string naming(const std::string& path, const std::string& temporary, std::string error) {
-  const auto at = error.find(temporary);
-  if (at != std::string::npos) error.replace(at, temporary.size(), path);
+SharedError naming(const std::string& path, const std::string& temporary, SharedError error) {
+  const auto at = error.text.find(temporary);
+  if (at != std::string::npos) error.text.replace(at, temporary.size(), path);
   return error;
 }
 
@@ -90,12 +91,16 @@ struct FileContent {
   std::int64_t bytes() const { return array.offset + product(array.shape) * array.element_size; }
 };
 
-/// Writes the file and returns the text of the first error on this rank.
-std::string write_file(const DeviceMesh& mesh, const std::string& path, const DTensorSpec& spec,
+/// Writes the file and returns the first error on this rank.
+SharedError write_file(const DeviceMesh& mesh, const std::string& path, const DTensorSpec& spec,
                        const FileContent& content, const std::byte* elements) {
   std::optional<File> file;
   auto error = error_of([&] { file = File::open(mesh.group(), path, FileAccess::write); });
-  if (!file) return error + "; the first rank has made the file: do all ranks see the same folder?";
+  if (!file) {
+    if (!error.is_of_mpi)
+      error.text += "; the first rank has made the file: do all ranks see the same folder?";
+    return error;
+  }
   if (mesh.rank() == 0)
     attempt(error, [&] { file->write_at(0, std::as_bytes(std::span(content.header))); });
   attempt(error, [&] { file->write_box(content.array, box_to_write(mesh, spec), elements); });
@@ -103,13 +108,11 @@ std::string write_file(const DeviceMesh& mesh, const std::string& path, const DT
   return error;
 }
 
-/// Gives the file its name, or removes it if a rank failed.
-void finish_file(const Group& group, std::optional<NewFile>& file, std::int64_t bytes,
-                 const std::string& error) {
+/// Gives the file its name unless a rank failed.
+void finish_file(const Group& group, NewFile* file, std::int64_t bytes, const SharedError& error) {
   auto failure = agree_on_error(group, error, label);
-  if (file && !failure) failure = error_of([&] { file->finish(bytes); });
-  if (file && !failure.value_or("").empty()) file->discard();
-  throw_error_of_first(group, failure.value_or(""), label);
+  if (file != nullptr && failure.text.empty()) failure = error_of([&] { file->finish(bytes); });
+  throw_error_of_first(group, failure, label);
 }
 
 }  // namespace
@@ -138,7 +141,7 @@ void write_pieces(Operation& operation, const Execution& execution, const std::s
   const auto* const elements = is_direct ? piece.data : packed.data();
   const FileContent content(spec, piece.type);
   const auto error = write_file(mesh, temporary, spec, content, elements);
-  finish_file(group, file, content.bytes(), naming(path, temporary, error));
+  finish_file(group, file.get(), content.bytes(), naming(path, temporary, error));
 }
 
 }  // namespace tessera::detail

@@ -52,6 +52,10 @@ const DeviceMesh::State& DeviceMesh::state() const {
   return *state_;
 }
 
+static Communicator communicator_of(const char* function, MPI_Comm user) {
+  return detail::named(function, [&] { return detail::communicator_on_nodes(user); });
+}
+
 /// Returns the log of the calls that all ranks of a communicator make together.
 static detail::OperationLog& common_calls(const Communicator& communicator) {
   auto& state = communicator.state();
@@ -78,7 +82,7 @@ DeviceMesh DeviceMesh::make(const Communicator& communicator, FunctionName funct
 
 DeviceMesh DeviceMesh::from_ranks(MPI_Comm comm, std::vector<int> ranks, std::vector<int> shape,
                                   std::vector<std::string> dim_names) {
-  const auto communicator = detail::communicator_on_nodes(comm);
+  const auto communicator = communicator_of("from_ranks", comm);
   return make(communicator, "from_ranks", true, [&] {
     auto layout = MeshLayout::from_ranks(std::move(ranks), std::move(shape), std::move(dim_names));
     const int largest = *std::ranges::max_element(layout.ranks());
@@ -91,13 +95,13 @@ DeviceMesh DeviceMesh::from_ranks(MPI_Comm comm, std::vector<int> ranks, std::ve
 }
 
 DeviceMesh DeviceMesh::from_comm(MPI_Comm comm) {
-  const auto communicator = detail::communicator_on_nodes(comm);
+  const auto communicator = communicator_of("from_comm", comm);
   return make(communicator, "from_comm", false,
               [&] { return MeshLayout(std::vector<int>{communicator.size()}); });
 }
 
 DeviceMesh DeviceMesh::from_cart(MPI_Comm cart_comm) {
-  const auto communicator = detail::communicator_on_nodes(cart_comm);
+  const auto communicator = communicator_of("from_cart", cart_comm);
   return make(communicator, "from_cart", false, [&] {
     int topology = MPI_UNDEFINED;
     detail::check_mpi(MPI_Topo_test(cart_comm, &topology), "MPI_Topo_test");
@@ -117,7 +121,7 @@ DeviceMesh DeviceMesh::from_cart(MPI_Comm cart_comm) {
 
 DeviceMesh init_device_mesh(MPI_Comm comm, const std::vector<int>& shape,
                             std::vector<std::string> dim_names) {
-  const auto communicator = detail::communicator_on_nodes(comm);
+  const auto communicator = communicator_of("init_device_mesh", comm);
   return DeviceMesh::make(communicator, "init_device_mesh", false, [&] {
     MeshLayout layout(shape, std::move(dim_names));
     require(layout.size() <= communicator.size(), [&] {

@@ -24,4 +24,14 @@ void check_mpi(int code, const char* what, const char* file, int line) {
       line);
 }
 
+ErrorsReturned::ErrorsReturned(MPI_Comm comm) : comm_(comm) {
+  check_mpi(MPI_Comm_get_errhandler(comm, &before_), "MPI_Comm_get_errhandler");
+  check_mpi(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+ErrorsReturned::~ErrorsReturned() {
+  MPI_Comm_set_errhandler(comm_, before_);
+  MPI_Errhandler_free(&before_);
+}
+
 }  // namespace tessera::detail

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
+#include <tessera/mpi/detail/tags.hpp>
 
 #include "mpi/check.hpp"
 #include "mpi/world_rank.hpp"
@@ -23,6 +26,8 @@ bool is_finalized() {
   MPI_Finalized(&flag);
   return flag != 0;
 }
+
+int unfinished = 0;
 
 Runtime initialise_or_query(int& argc, char**& argv, int thread_level) {
   Runtime runtime;
@@ -47,8 +52,20 @@ Runtime start(int& argc, char**& argv, int thread_level) {
                              thread_level, runtime.thread_level));
 }
 
+void count_unfinished(int change) {
+  unfinished += change;
+}
+
 void finish(const Runtime& runtime) noexcept {
-  if (runtime.initialised_mpi && is_usable()) MPI_Finalize();
+  if (!runtime.initialised_mpi || !is_usable()) return;
+  if (unfinished == 0) {
+    MPI_Finalize();
+    return;
+  }
+  std::fputs(
+      "tessera: ScopeGuard leaves MPI_Finalize out: MPI still duplicates a communicator, for a "
+      "mesh that not all ranks came to make\n",
+      stderr);
 }
 
 bool is_usable() {
@@ -61,4 +78,11 @@ int tessera::detail::world_rank() {
   int rank = 0;
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   return rank;
+}
+
+int tessera::detail::largest_tag() {
+  void* value = nullptr;
+  int found = 0;
+  check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found), "MPI_Comm_get_attr");
+  return found ? *static_cast<int*>(value) : 32767;
 }

@@ -195,7 +195,7 @@ TEST(Communicator, rejects_comm_null) {
   const auto message =
       message_of<InvalidArgument>([] { detail::communicator_on_nodes(MPI_COMM_NULL); });
 
-  EXPECT_EQ(message, "Communicator: expected an intra-communicator, got MPI_COMM_NULL");
+  EXPECT_EQ(message, "expected an intra-communicator, got MPI_COMM_NULL");
 }
 
 TEST(Communicator, rejects_an_inter_communicator) {
@@ -208,7 +208,7 @@ TEST(Communicator, rejects_an_inter_communicator) {
 
   const auto message = message_of<InvalidArgument>([&] { detail::communicator_on_nodes(inter); });
 
-  EXPECT_EQ(message, "Communicator: expected an intra-communicator, got an inter-communicator");
+  EXPECT_EQ(message, "expected an intra-communicator, got an inter-communicator");
   MPI_Comm_free(&inter);
   MPI_Comm_free(&part);
 }

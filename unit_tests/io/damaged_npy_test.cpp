@@ -41,7 +41,9 @@ const std::string good_text = dictionary("<f8", false, "(2, 3)");
 
 const std::vector<Damage> damages{
     {"empty", "", "expected 8 bytes of magic and version, got the end of the file after 0"},
-    {"other_magic", "PK\x03\x04" + good, "expected an .npy file, which begins with \\x93NUMPY"},
+    {"other_magic", "\x89HDF" + good, "expected an .npy file, which begins with \\x93NUMPY"},
+    {"archive", "PK\x03\x04" + good, "expected an .npy file, got an .npz archive"},
+    {"empty_archive", "PK\x05\x06" + std::string(18, '\0'), "got an .npz archive"},
     {"short_magic", "\x93NUM", "expected 8 bytes of magic and version"},
     {"no_version", "\x93NUMPY", "expected 8 bytes of magic and version"},
     {"version_0", npy_header(good_text, 0) + data,
@@ -101,7 +103,7 @@ const std::vector<Damage> damages{
     {"bytes", with_descr("|S8"), "got |S8"},
     {"dates", with_descr("<M8[ns]"), "got <M8[ns]"},
     {"void", with_descr("|V8"), "got |V8"},
-    {"no_size", with_descr("<f"), "got <f"},
+    {"no_size", with_descr("<u"), "got <u"},
     {"odd_size", with_descr("<f3"), "got <f3"},
     {"no_type", with_descr("<"), "got <"},
     {"two_signs", with_descr("<>f8"), "got <>f8"},

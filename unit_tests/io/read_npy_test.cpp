@@ -133,6 +133,44 @@ TEST(ReadNpy, reads_all_types_in_both_byte_orders) {
   if constexpr (sizeof(long double) == 16) check(static_cast<long double>(0), "f16");
 }
 
+/// As numpy.dtype(name).str has them.
+TEST(ReadNpy, knows_numpy_s_other_names_of_types) {
+  const test::SharedPath shared;
+  const std::vector<std::pair<std::string, ElementType>> names{
+      {"|?", element_type<bool>()},
+      {"bool", element_type<bool>()},
+      {"|b", element_type<std::int8_t>()},
+      {"|B", element_type<std::uint8_t>()},
+      {">h", element_type<std::int16_t>()},
+      {"<I", element_type<std::uint32_t>()},
+      {"<l", element_type<std::int64_t>()},
+      {"<Q", element_type<std::uint64_t>()},
+      {"uint16", element_type<std::uint16_t>()},
+      {"int64", element_type<std::int64_t>()},
+      {"<e", {ElementKind::float16, 2}},
+      {">f", element_type<float>()},
+      {"float32", element_type<float>()},
+      {"<d", element_type<double>()},
+      {"<F", element_type<std::complex<float>>()},
+      {"complex128", element_type<std::complex<double>>()}};
+  for (const auto& [name, type] : names) {
+    shared.write(npy_header(dictionary(name, false, "(1,)")) + std::string(32, '\0'));
+    const auto header = read_npy_header(shared.path(), test::world_mesh());
+    EXPECT_EQ(header.type, type) << name;
+    const bool is_big = name[0] == '>';
+    EXPECT_EQ(header.byte_order == std::endian::big, is_big) << name;
+  }
+}
+
+TEST(ReadNpy, takes_no_path_with_a_nul) {
+  const auto mesh = test::world_mesh();
+  const std::string path("x.npy\0y", 7);
+  EXPECT_EQ(test::message_of<InvalidArgument>([&] { read_npy<Matrix>(path, mesh, {Shard(0)}); }),
+            "read_npy: expected a path without NUL characters");
+  EXPECT_EQ(test::message_of<InvalidArgument>([&] { read_npy_header(path, mesh); }),
+            "read_npy_header: expected a path without NUL characters");
+}
+
 TEST(ReadNpy, takes_any_byte_but_0_for_true) {
   const test::SharedPath shared;
   shared.write(npy_header(dictionary("|b1", false, "(4,)")) + std::string("\0\1\2\xff", 4));
@@ -185,7 +223,10 @@ TEST(ReadNpy, reads_versions_2_and_3_and_what_python_may_write) {
       npy_header(
           "  { \"descr\" : \"=f8\" ,\t'fortran_order' :False,\n 'shape': ( 2 , 3 , ) , }  \n"),
       npy_header("{'descr': 'f8', 'fortran_order': False, 'shape': (2L, 3L)}"),
-      npy_header("{'descr': '|f8', 'fortran_order': False, 'shape': (2, 3)}")};
+      npy_header("{'descr': '|f8', 'fortran_order': False, 'shape': (2, 3)}"),
+      npy_header("{u'descr': u'<f8', u'fortran_order': False, u'shape': (2, 3)}"),
+      npy_header("{'descr': '<d', 'fortran_order': False, 'shape': (2, 3)}"),
+      npy_header("{'descr': 'float64', 'fortran_order': False, 'shape': (2, 3)}")};
 
   for (const auto& header : headers) {
     shared.write(header + data + "what follows the elements");

@@ -100,10 +100,10 @@ namespace detail {
 
 struct ErrorAccess {
   /// Puts "function: " in front of a text that does not name a function yet, which is one that
-  /// begins with "expected".
+  /// begins with "expected" or "waited".
   static void name(Error& error, const char* function) {
     const std::string_view text = error.what();
-    if (!text.starts_with("expected")) return;
+    if (!text.starts_with("expected") && !text.starts_with("waited")) return;
     static_cast<std::runtime_error&>(error) =
         std::runtime_error(std::string(function) + ": " + std::string(text));
   }

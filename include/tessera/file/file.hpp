@@ -38,11 +38,12 @@ struct FileArray {
 
 /// A File is a file of bytes that the ranks of a group have opened together, by MPI-IO.
 ///
-/// Every failure is an IoError that names the path. It is thrown on the rank that met it, by open()
+/// Every failure is an IoError that names the path, or an MpiError where MPI lacks something else,
+/// such as a communicator. It is thrown on the rank that met it, by open()
 /// on all ranks. Other ranks may not know of it: throw_together tells them. Sizes are 64-bit.
 class File {
  public:
-  /// Opens the file at `path` on all ranks. Collective over the group. Errors: IoError.
+  /// Opens the file at `path` on all ranks. Collective over the group. Errors: IoError, MpiError.
   static File open(const Group& group, const std::filesystem::path& path, FileAccess access);
 
   File(File&& other) noexcept;

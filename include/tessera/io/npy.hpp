@@ -57,11 +57,13 @@ void write_npy(const Execution& execution, const std::string& path, const DTenso
 /// V: bool to any number, integers to integers that hold all their values, real numbers to
 /// floating-point and complex ones (rounded), complex numbers to complex ones. Without a mesh it
 /// takes that of the DeviceMeshScope; without a target all placements are Replicate. The result is
-/// complete on return.
+/// complete on return. Each rank also reads the header, and compares it and the size of the file
+/// with those of mesh rank 0, as a relative path may lead elsewhere on each.
 /// Example: auto x = read_npy<Kokkos::View<double**>>("x.npy", mesh, {Shard(0)});
 /// Collective over the mesh. Off the mesh the result is empty and has shape 0.
 /// Errors: IoError as in read_npy_header, for a file of another number of dims than V, for elements
-/// that do not convert as above; InvalidArgument for a Partial, placements that do not fit, a spec
+/// that do not convert as above, for another file than rank 0 has; MpiError where MPI has no
+/// communicator left for the file; InvalidArgument for a Partial, placements that do not fit, a spec
 /// of another shape, static extents of V that differ or would be split, arguments that differ
 /// between ranks; MeshMismatch for a spec on another mesh. All ranks throw the same error.
 template <class V>

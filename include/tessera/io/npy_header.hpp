@@ -20,6 +20,7 @@ struct NpyHeader {
   StorageOrder order = StorageOrder::row_major;
   Extents shape;
   std::int64_t data_offset = 0;  ///< position of the first element in the file, bytes
+  std::int64_t file_bytes = 0;   ///< size of the file, bytes
 
   friend bool operator==(const NpyHeader&, const NpyHeader&) = default;
 };

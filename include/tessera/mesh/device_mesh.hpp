@@ -143,7 +143,8 @@ struct MeshAccess {
 ///
 /// Collective over `comm` (at its first use the library duplicates it).
 /// Errors: InvalidArgument for a size below 1, a product above the size of `comm`, names other than
-/// ndim different ones, a null or inter-communicator; MpiError outside MPI's lifetime.
+/// ndim different ones, a null or inter-communicator; MpiError outside MPI's lifetime; Timeout, which
+/// names the ranks that did not come.
 DeviceMesh init_device_mesh(MPI_Comm comm, const std::vector<int>& shape,
                             std::vector<std::string> dim_names = {});
 

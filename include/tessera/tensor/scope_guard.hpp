@@ -18,7 +18,8 @@ struct ScopeGuardOptions {
 /// On device backends each rank takes the device of its node-local rank unless KOKKOS_DEVICE_ID or
 /// the command line says otherwise. Only rank 0 prints the help that Kokkos gives on --help and
 /// --kokkos-help. If an exception destroys the guard, it finalises nothing, so that the launcher
-/// sees a rank fail and ends the job. Errors: MpiError if MPI was finalised, or does not provide
+/// sees a rank fail and ends the job. After a first mesh on a communicator that not all its ranks
+/// came to make, it says so on stderr and does not finalise MPI, which would wait. Errors: MpiError if MPI was finalised, or does not provide
 /// the thread level.
 class ScopeGuard {
  public:

@@ -14,7 +14,11 @@ struct Runtime {
 /// finalised, or provides less than `thread_level`.
 Runtime start(int& argc, char**& argv, int thread_level);
 
-/// Finalises MPI if start() initialised it and it has not been finalised since.
+/// Counts what MPI still works on, waits for other ranks and cannot be cancelled.
+void count_unfinished(int change);
+
+/// Finalises MPI if start() initialised it and it has not been finalised since. While anything is
+/// unfinished, MPI_Finalize may wait for ever: then this says on stderr that it is left out.
 void finish(const Runtime& runtime) noexcept;
 
 /// Returns whether MPI is initialised and not finalised.

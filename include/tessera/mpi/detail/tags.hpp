@@ -11,4 +11,7 @@ inline constexpr int group_tag = 2;       ///< messages of MPI_Comm_create_group
 inline constexpr int control_tag = 3;     ///< messages of Control
 inline constexpr int first_data_tag = 8;  ///< lowest tag of calls, see Operation::tag
 
+/// Returns the largest tag that MPI has.
+int largest_tag();
+
 }  // namespace tessera::detail
