@@ -157,9 +157,24 @@ bool Operation::state_call(std::uint64_t arguments, const CallText& call) {
   if (stated != control.statements_.end()) {
     for (const auto& [rank, statement] : stated->second)
       doom(statement.standing == Standing::elsewhere ? &statement.call : nullptr);
-    detail::Control::give_up();
+    if (!one_has_failed_inside()) detail::Control::give_up();
   }
   return true;
+}
+
+/// Whether a rank has an error behind the comparison of this call: then all ranks have made the
+/// same call. This one goes on, and perhaps makes the same mistake.
+bool Operation::one_has_failed_inside() const {
+  if (detail::Control::outermost_doomed() != this) return false;
+  const auto stated = log_->control.statements_.find(id());
+  if (stated == log_->control.statements_.end()) return false;
+  return std::ranges::any_of(stated->second, [&](const auto& entry) {
+    const detail::Statement& statement = entry.second;
+    const auto kind = statement.problem.kind;
+    return statement.standing == Standing::inside && statement.call.id == id() &&
+           statement.call.fingerprint == fingerprint_ && kind != detail::ErrorKind::none &&
+           kind != detail::ErrorKind::timeout;
+  });
 }
 
 /// Where the caller has made the same call before and nothing was heard, this is all.
@@ -210,7 +225,10 @@ void Operation::compare(const CallText& call) {
     std::optional<std::uint64_t> other;
     while (!(other = control.take_round(source, round, id())) && !control.is_known_to_agree(id())) {
       control.poll();
-      if (detail::Control::must_give_up()) detail::Control::give_up();
+      if (detail::Control::must_give_up()) {
+        if (one_has_failed_inside()) break;
+        detail::Control::give_up();
+      }
       watch.pause([&] { return std::vector{source}; }, [] {});
     }
     if (!other) break;

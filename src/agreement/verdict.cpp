@@ -108,6 +108,15 @@ std::string described(const Call& call, const Call& first) {
                      number < other ? "earlier" : "later");
 }
 
+/// The text of a call that is not `first` but may have its text.
+std::string told_apart(const Call& call, const Call& first) {
+  auto text = described(call, first);
+  if (text != first.text || is_same_call(call, first)) return text;
+  if (call.group != first.group)
+    return text + fmt::format(" of ranks {}", fmt::join(call.group, ", "));
+  return text + " with other options";
+}
+
 /// "A (on ranks 0, 2) and B (on rank 1)".
 std::string list_of_calls(const All& all) {
   constexpr std::size_t most = 4;
@@ -118,7 +127,7 @@ std::string list_of_calls(const All& all) {
     const auto is_first = [&](const Heard& heard) {
       return is_same_call(heard.statement->call, first);
     };
-    calls.push_back(described(first, heard.front().statement->call) +
+    calls.push_back(told_apart(first, heard.front().statement->call) +
                     listed(those(rest, is_first), all));
     std::erase_if(rest, is_first);
   }

@@ -30,10 +30,11 @@ bool parse(const std::string& text, Number& number) {
   return error == std::errc() && stop == end;
 }
 
-double parse_seconds(const char* name, const std::string& text) {
+double parse_seconds(const char* name, const std::string& text, double least) {
   double seconds = 0;
-  require(parse(text, seconds) && seconds > 0, [&] {
-    return fmt::format("{}: expected a number of seconds above 0, got \"{}\"", name, text);
+  require(parse(text, seconds) && seconds >= least, [&] {
+    return fmt::format("{}: expected a number of seconds of {} or more, got \"{}\"", name, least,
+                       text);
   });
   return seconds;
 }
@@ -51,7 +52,8 @@ double own_time_limit() {
   const AgreementOptions defaults;
   const char* text = std::getenv("TESSERA_TIMEOUT");
   double seconds = 0;
-  return text != nullptr && parse(text, seconds) && seconds > 0 ? seconds : defaults.timeout;
+  return text != nullptr && parse(text, seconds) && seconds >= least_timeout ? seconds
+                                                                             : defaults.timeout;
 }
 
 std::string variable_of_first(const Group& group, const char* name) {
@@ -72,12 +74,12 @@ void read_agreement_options(const Communicator& communicator) {
   auto& options = communicator.state().control->options;
   const auto level = variable_of_first(group, "TESSERA_AGREEMENT");
   if (!level.empty()) options.level = parse_level(level);
-  const auto read_seconds = [&](const char* name, double& seconds) {
+  const auto read_seconds = [&](const char* name, double& seconds, double least) {
     const auto text = variable_of_first(group, name);
-    if (!text.empty()) seconds = parse_seconds(name, text);
+    if (!text.empty()) seconds = parse_seconds(name, text, least);
   };
-  read_seconds("TESSERA_TIMEOUT", options.timeout);
-  read_seconds("TESSERA_PATIENCE", options.patience);
+  read_seconds("TESSERA_TIMEOUT", options.timeout, least_timeout);
+  read_seconds("TESSERA_PATIENCE", options.patience, least_patience);
 }
 
 }  // namespace tessera::detail

@@ -78,7 +78,7 @@ void Exchange::drain() {
     for (auto& segment : segments_) {
       if (!segment.is_open || segment.is_sent != is_sent) continue;
       while (!detail::drain({&segment.request, 1}, 0.0)) {
-        const bool is_dead = has_failed_ || !control.is_listening() ||
+        const bool is_dead = has_failed_ || owner_ == nullptr || !control.is_listening() ||
                              (owner_ != nullptr && owner_->may_have_lost_a_rank());
         const double limit = is_dead ? detail::drain_seconds_of_the_dead : control.options.timeout;
         if (detail::seconds() - start > limit) return;

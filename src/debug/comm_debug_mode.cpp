@@ -48,7 +48,10 @@ bool write(const std::filesystem::path& file, const std::string& text) {
 
 namespace {
 
-std::string without_namespace(std::string_view operation) {
+/// That of the user's call; of the function of the library outside of calls.
+std::string name_of(const TraceEvent& event) {
+  if (event.call != nullptr) return event.call->name();
+  std::string_view operation = event.operation;
   constexpr std::string_view prefix = "tessera::";
   if (operation.starts_with(prefix)) operation.remove_prefix(prefix.size());
   return std::string(operation);
@@ -72,8 +75,7 @@ CommDebugMode::CommDebugMode()
 
 void CommDebugMode::add(const TraceEvent& event) {
   records_.push_back(
-      {event.kind, without_namespace(event.operation),
-       event.call == nullptr ? "" : event.call->in_words(),
+      {event.kind, name_of(event), event.call == nullptr ? "" : event.call->in_words(),
        event.call == nullptr ? "" : event.call->mesh(), regions_.regions(), event.group_size,
        event.bytes_sent, event.bytes_received, event.bytes_packed, event.messages_sent,
        event.messages_received,

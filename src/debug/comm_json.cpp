@@ -148,20 +148,18 @@ void CommDebugMode::write_chrome_trace(const DeviceMesh& mesh,
   constexpr auto operation = "tessera::CommDebugMode::write_chrome_trace";
   const Group group{mesh.communicator(), mesh.layout().ranks(), mesh.rank()};
   const auto records = records_;  // copied first: leaves out the records of this call
-  collectively(
-      detail::MeshAccess::calls(mesh), "CommDebugMode::write_chrome_trace", [&](Operation& call) {
-        call.agree_always(0, [] { return std::string("CommDebugMode::write_chrome_trace"); });
-        const auto starts = all_gather_value(group, begin_epoch_, TraceKind::metadata, operation);
-        const auto first = *std::ranges::min_element(starts);
-        const auto row = bars_of(records, mesh.rank(), begin_epoch_ - first);
-        const auto rows = gathered(group, row, operation);
-        std::string error;
-        if (mesh.rank() == 0 && !detail::write(file, merged(rows)))
-          error =
-              fmt::format("CommDebugMode::write_chrome_trace: expected a file to write to, got {}",
+  collectively(mesh, "CommDebugMode::write_chrome_trace", [&](Operation& call) {
+    call.agree_always(0, [] { return std::string("CommDebugMode::write_chrome_trace"); });
+    const auto starts = all_gather_value(group, begin_epoch_, TraceKind::metadata, operation);
+    const auto first = *std::ranges::min_element(starts);
+    const auto row = bars_of(records, mesh.rank(), begin_epoch_ - first);
+    const auto rows = gathered(group, row, operation);
+    std::string error;
+    if (mesh.rank() == 0 && !detail::write(file, merged(rows)))
+      error = fmt::format("CommDebugMode::write_chrome_trace: expected a file to write to, got {}",
                           file.string());
-        throw_together(group, {error}, operation);
-      });
+    throw_together(group, {error}, operation);
+  });
 }
 
 }  // namespace tessera

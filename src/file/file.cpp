@@ -4,7 +4,6 @@
 #include <array>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -50,20 +49,14 @@ std::string mpi_name(const std::filesystem::path& path) {
 
 /// MPI_File_open duplicates the communicator, and MPICH ends the program where it has none left.
 /// Collective over `comm`, as opening is.
-void require_free_communicators(MPI_Comm comm, const std::filesystem::path& path) {
-  constexpr int needed = 2;
-  std::vector<MPI_Comm> tried;
-  int code = MPI_SUCCESS;
-  for (int i = 0; i < needed && code == MPI_SUCCESS; ++i) {
-    MPI_Comm duplicate = MPI_COMM_NULL;
-    code = MPI_Comm_dup(comm, &duplicate);
-    if (code == MPI_SUCCESS) tried.push_back(duplicate);
-  }
-  for (auto& duplicate : tried) MPI_Comm_free(&duplicate);
+void require_free_communicator(MPI_Comm comm, const std::filesystem::path& path) {
+  MPI_Comm duplicate = MPI_COMM_NULL;
+  const int code = MPI_Comm_dup(comm, &duplicate);
   require<MpiError>(code == MPI_SUCCESS, [&] {
     return fmt::format("File::open: '{}': expected a free communicator, got {}", path.string(),
                        detail::mpi_error_text(code));
   });
+  MPI_Comm_free(&duplicate);
 }
 
 int open_together(MPI_Comm comm, const std::filesystem::path& path, FileAccess access,
@@ -72,7 +65,7 @@ int open_together(MPI_Comm comm, const std::filesystem::path& path, FileAccess a
                    : access == FileAccess::write ? MPI_MODE_RDWR
                                                  : MPI_MODE_CREATE | MPI_MODE_RDWR;
   const detail::ErrorsReturned returned(comm);
-  require_free_communicators(comm, path);
+  require_free_communicator(comm, path);
   const int code = MPI_File_open(comm, mpi_name(path).c_str(), mode, MPI_INFO_NULL, file);
   if (code != MPI_SUCCESS || access != FileAccess::create) return code;
   return MPI_File_set_size(*file, 0);

@@ -166,13 +166,12 @@ NpyHeader header_for(Operation& operation, const std::string& path, const Device
 
 NpyHeader read_npy_header(const std::string& path, const DeviceMesh& mesh) {
   if (!mesh.coordinate()) return {};
-  return collectively(
-      detail::MeshAccess::calls(mesh), "read_npy_header", [&](Operation& operation) {
-        detail::require_path(path);
-        const auto call = [&] { return fmt::format("read_npy_header of '{}'", path); };
-        operation.agree_always(hash_range(0, path), call);
-        return detail::read_on_first_rank(operation, path, mesh);
-      });
+  return collectively(mesh, "read_npy_header", [&](Operation& operation) {
+    detail::require_path(path);
+    const auto call = [&] { return fmt::format("read_npy_header of '{}'", path); };
+    operation.agree_always(hash_range(0, path), call);
+    return detail::read_on_first_rank(operation, path, mesh);
+  });
 }
 
 NpyHeader read_npy_header(const std::string& path) {

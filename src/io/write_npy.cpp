@@ -25,7 +25,7 @@ constexpr auto label = "tessera::write_npy";
 void require_writable(const std::string& path, const DeviceMesh& mesh, const DTensorSpec& spec,
                       ElementType type) {
   require_path(path);
-  require(!mesh.is_null(), "expected a tensor, got a DTensor without a mesh");
+  require(!mesh.is_null(), "expected a tensor on a mesh, got a null handle");
   require(!spec.placements().has_partial(), [&] {
     return "expected Shard and Replicate placements (see reduce_partial), got " +
            to_string(spec.placements());

@@ -36,10 +36,9 @@ void require_mesh(const std::vector<Leaf>& leaves, const DeviceMesh& mesh) {
       return fmt::format("expected a tensor on a mesh as argument {}, got a null handle", i);
     });
     require<MeshMismatch>(leaves[i].kind != LeafKind::dtensor || leaves[i].mesh == mesh, [&] {
-      return fmt::format(
-          "expected all DTensors on mesh {}, got argument {} on mesh {} (or other "
-          "ranks)",
-          to_string(mesh), i, to_string(leaves[i].mesh));
+      const auto [expected, got] = told_apart(mesh, leaves[i].mesh);
+      return fmt::format("expected all DTensors on mesh {}, got argument {} on mesh {}", expected,
+                         i, got);
     });
   }
 }
@@ -97,14 +96,18 @@ void check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const Devic
 }
 
 std::string LocalMapCall::operator()() const {
-  std::vector<std::string> tensors;
-  for (const auto& leaf : leaves)
+  std::vector<std::string> arguments;
+  for (const auto& leaf : leaves) {
     if (leaf.kind == LeafKind::dtensor)
-      tensors.push_back(fmt::format("{} {}", to_string(leaf.type), to_string(leaf.spec)));
+      arguments.push_back(fmt::format("{} {}", to_string(leaf.type), to_string(leaf.spec)));
+    else
+      arguments.emplace_back(leaf.kind == LeafKind::view ? "a View" : "a value");
+  }
   std::vector<std::string> placements;
   for (const auto* output : outputs) placements.push_back(output ? to_string(*output) : "none");
-  return fmt::format("local_map of {} arguments, {} DTensors: {}; outputs: {}", leaves.size(),
-                     tensors.size(), fmt::join(tensors, ", "), fmt::join(placements, "; "));
+  return fmt::format("local_map of {} argument{}: {}; outputs: {}", leaves.size(),
+                     leaves.size() == 1 ? "" : "s", fmt::join(arguments, "; "),
+                     fmt::join(placements, "; "));
 }
 
 std::uint64_t LocalMapCall::hash() const {

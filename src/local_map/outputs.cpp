@@ -110,7 +110,7 @@ struct OwnShapes {
 /// new to them, see Operation::agree().
 void agree_on_shapes(const DeviceMesh& mesh, const std::vector<Output>& outputs) {
   if (std::ranges::none_of(outputs, takes_own_shape)) return;
-  collectively(MeshAccess::calls(mesh), "local_map", [&](Operation& operation) {
+  collectively(mesh, "local_map", [&](Operation& operation) {
     const OwnShapes shapes{outputs};
     operation.agree(shapes.hash(), shapes);
   });

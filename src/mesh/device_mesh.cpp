@@ -134,18 +134,22 @@ DeviceMesh init_device_mesh(MPI_Comm comm, const std::vector<int>& shape,
 }
 
 const AgreementOptions& agreement(const DeviceMesh& mesh) {
-  return mesh.communicator().state().control->options;
+  return detail::named("agreement", [&]() -> const AgreementOptions& {
+    return mesh.communicator().state().control->options;
+  });
 }
 
 void set_agreement(const DeviceMesh& mesh, const AgreementOptions& options) {
-  collectively(&common_calls(mesh.communicator()), "set_agreement", [&](Operation& operation) {
-    require(options.timeout > 0, [&] {
-      return fmt::format("set_agreement: expected a time limit above 0 s, got {:g} s",
-                         options.timeout);
+  const auto& communicator =
+      detail::named("set_agreement", [&]() -> const Communicator& { return mesh.communicator(); });
+  collectively(&common_calls(communicator), "set_agreement", [&](Operation& operation) {
+    require(options.timeout >= detail::least_timeout, [&] {
+      return fmt::format("set_agreement: expected a time limit of {:g} s or more, got {:g} s",
+                         detail::least_timeout, options.timeout);
     });
-    require(options.patience > 0, [&] {
-      return fmt::format("set_agreement: expected a patience above 0 s, got {:g} s",
-                         options.patience);
+    require(options.patience >= detail::least_patience, [&] {
+      return fmt::format("set_agreement: expected a patience of {:g} s or more, got {:g} s",
+                         detail::least_patience, options.patience);
     });
     const auto level = static_cast<int>(options.level);
     const auto call = [&] {
@@ -183,11 +187,11 @@ int DeviceMesh::local_rank(const MeshDim& mesh_dim) const {
 }
 
 MPI_Comm DeviceMesh::comm(const MeshDims& mesh_dims) const {
-  const auto part = sub(mesh_dims);
+  const auto part = detail::named("comm", [&] { return sub(mesh_dims); });
   if (!coordinate()) return MPI_COMM_NULL;
   const auto& ranks = part.layout().ranks();
   if (communicator().has_group(ranks)) return communicator().group(ranks);
-  return collectively(detail::MeshAccess::calls(part), "comm", [&](Operation& operation) {
+  return collectively(part, "comm", [&](Operation& operation) {
     const auto call = [&] { return fmt::format("comm of ranks {}", ranks); };
     operation.agree_always(part.layout().hash(), call);
     return communicator().group(ranks);
@@ -252,6 +256,26 @@ detail::OperationLog* detail::MeshAccess::calls(const DeviceMesh& mesh) {
   auto& calls = mesh.state_->calls;
   if (calls == nullptr) calls = &control.log(layout.hash(), layout.ranks(), to_string(layout));
   return calls;
+}
+
+bool detail::MeshAccess::is_part(const DeviceMesh& part, const DeviceMesh& mesh) {
+  if (part.size() == mesh.size()) return false;
+  // An equal mesh of the user's is the same one on all ranks.
+  const auto is_it = [&](const auto& made) { return made.second.state_ == part.state_; };
+  return std::ranges::any_of(mesh.state().subs, is_it) ||
+         std::ranges::any_of(mesh.state().flats, is_it);
+}
+
+std::pair<std::string, std::string> detail::told_apart(const DeviceMesh& a, const DeviceMesh& b) {
+  if (a.is_null() || b.is_null()) {
+    const auto name = [](const DeviceMesh& mesh) {
+      return mesh.is_null() ? std::string("(null handle)") : to_string(mesh);
+    };
+    return {name(a), name(b)};
+  }
+  auto names = told_apart(a.layout(), b.layout());
+  if (a.layout() == b.layout()) names = {to_string(a), to_string(b) + " of another communicator"};
+  return names;
 }
 
 std::shared_ptr<void>& DeviceMesh::attachment_slot(std::type_index type) const {

@@ -202,6 +202,20 @@ bool operator==(const MeshLayout& a, const MeshLayout& b) {
          (a.hash() == b.hash() && a.shape() == b.shape() && a.ranks() == b.ranks());
 }
 
+std::string detail::with_ranks(const MeshLayout& layout) {
+  constexpr std::size_t most = 16;
+  const auto& ranks = layout.ranks();
+  const std::span shown(ranks.data(), std::min(ranks.size(), most));
+  return fmt::format("{} of rank{} {}{}", to_string(layout), ranks.size() == 1 ? "" : "s",
+                     fmt::join(shown, ", "), ranks.size() > most ? ", …" : "");
+}
+
+std::pair<std::string, std::string> detail::told_apart(const MeshLayout& a, const MeshLayout& b) {
+  std::pair names(to_string(a), to_string(b));
+  if (names.first == names.second) names = {with_ranks(a), with_ranks(b)};
+  return names;
+}
+
 std::string to_string(const MeshLayout& layout) {
   std::vector<std::string> dims;
   for (int d = 0; d < layout.ndim(); ++d) {

@@ -29,6 +29,19 @@ bool is_finalized() {
 
 int unfinished = 0;
 
+const char* name_of_level(int thread_level) {
+  switch (thread_level) {
+    case MPI_THREAD_SINGLE:
+      return "MPI_THREAD_SINGLE";
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+      return "MPI_THREAD_SERIALIZED";
+    default:
+      return "MPI_THREAD_MULTIPLE";
+  }
+}
+
 Runtime initialise_or_query(int& argc, char**& argv, int thread_level) {
   Runtime runtime;
   if (is_initialized()) {
@@ -48,8 +61,13 @@ Runtime start(int& argc, char**& argv, int thread_level) {
   const auto runtime = initialise_or_query(argc, argv, thread_level);
   if (runtime.thread_level >= thread_level) return runtime;
   finish(runtime);
-  throw MpiError(fmt::format("ScopeGuard: expected MPI thread level {} or higher, MPI provides {}",
-                             thread_level, runtime.thread_level));
+  throw MpiError(fmt::format(
+      "ScopeGuard: expected MPI with {} or more, got {}{}", name_of_level(thread_level),
+      name_of_level(runtime.thread_level),
+      runtime.initialised_mpi
+          ? ", which is all that MPI_Init_thread provides"
+          : " from a program that called MPI_Init or MPI_Init_thread itself: call MPI_Init_thread "
+            "with that level, or ask for less by ScopeGuardOptions::thread_level"));
 }
 
 void count_unfinished(int change) {

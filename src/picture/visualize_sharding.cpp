@@ -35,9 +35,9 @@ std::vector<WrongPiece> wrong_pieces(const DTensorSpec& spec, const std::vector<
 
 std::string visualize_pieces(const DeviceMesh& mesh, const DTensorSpec& spec,
                              const Extents& local_extents, const VisualizeOptions& options) {
-  require(!mesh.is_null(), "visualize_sharding: expected a tensor, got a DTensor without a mesh");
+  require(!mesh.is_null(), "visualize_sharding: expected a tensor on a mesh, got a null handle");
   if (!mesh.coordinate()) return "";
-  return collectively(MeshAccess::calls(mesh), "visualize_sharding", [&](Operation& operation) {
+  return collectively(mesh, "visualize_sharding", [&](Operation& operation) {
     const auto call = [&] { return "visualize_sharding of " + to_string(spec); };
     operation.agree(spec.hash(), call);
     const auto given = all_gather_value(mesh.group(), local_extents, TraceKind::metadata,

@@ -154,6 +154,31 @@ std::uint64_t detail::plan_hash(const DTensorSpec& source, const DTensorSpec& ta
   return hash_combine(hash_combine(hash, type), hash_of(options));
 }
 
+void detail::require_memory_limit(std::int64_t extra_memory) {
+  require(extra_memory >= 0, [&] {
+    return fmt::format("expected extra_memory of 0 bytes or more, got {}", extra_memory);
+  });
+}
+
+std::string detail::in_words(const detail::PlanSettings& settings) {
+  std::string text;
+  if (settings.wire_order == WireOrder::first_dim_fastest) text += ", first dim fastest";
+  if (settings.on_device) text += ", in device memory";
+  if (settings.extra_memory != 0)
+    text += fmt::format(", extra_memory {} bytes", settings.extra_memory);
+  const auto& model = settings.cost_model;
+  if (model != CostModel())
+    text += fmt::format(
+        ", costs {} s a message, {} s a byte, {} s a reduced byte, {} s a message between nodes, "
+        "{} "
+        "s a byte of a node",
+        model.seconds_per_message, model.seconds_per_byte, model.seconds_per_reduced_byte,
+        model.seconds_per_inter_node_message, model.seconds_per_node_byte);
+  if (!settings.ranks_per_node.empty())
+    text += fmt::format(", blocks of {} on a node", to_string(settings.ranks_per_node));
+  return text;
+}
+
 std::uint64_t detail::hash_of(const detail::PlanSettings& options) {
   const auto flags =
       (options.wire_order == WireOrder::first_dim_fastest ? 1 : 0) + (options.on_device ? 2 : 0);
@@ -202,6 +227,7 @@ std::shared_ptr<PlanData> data_across(const DTensorSpec& source, const DTensorSp
 /// Returns the options of a plan that is made before the types of its Views are known.
 detail::PlanSettings settings_of(const PlanOptions& options) {
   detail::PlanSettings result;
+  detail::require_memory_limit(options.extra_memory);
   static_cast<PlanOptions&>(result) = options;
   return result;
 }
@@ -218,8 +244,8 @@ RedistributePlan detail::PlanAccess::make(const DTensorSpec& source, const DTens
 RedistributePlan detail::plan_on_one_mesh(const DTensorSpec& source, const DTensorSpec& target,
                                           ElementType type, const PlanSettings& settings) {
   require<MeshMismatch>(source.layout() == target.layout(), [&] {
-    return fmt::format("expected a target on the source's mesh {}, got mesh {}",
-                       to_string(source.layout()), to_string(target.layout()));
+    const auto [expected, got] = told_apart(source.layout(), target.layout());
+    return fmt::format("expected a target on the source's mesh {}, got mesh {}", expected, got);
   });
   return PlanAccess::make(source, target, type, settings);
 }

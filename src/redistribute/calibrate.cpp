@@ -156,7 +156,7 @@ void measure_within_node(const DeviceMesh& mesh, CostModel& model) {
 
 CostModel calibrate(const DeviceMesh& mesh) {
   if (!mesh.coordinate() || mesh.size() == 1) return {};
-  return collectively(detail::MeshAccess::calls(mesh), "calibrate", [&](Operation& operation) {
+  return collectively(mesh, "calibrate", [&](Operation& operation) {
     operation.agree_always(0, [] { return std::string("calibrate"); });
     CostModel model;
     const auto node = mesh.on_node();

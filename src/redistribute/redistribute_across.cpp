@@ -22,14 +22,22 @@ void require_pair(const DeviceMesh& source, const DeviceMesh& target) {
     return fmt::format("expected a mesh of the communicator of {}, got mesh {} of another one",
                        to_string(source), to_string(target));
   });
+  require<MeshMismatch>(!MeshAccess::is_part(source, target), [&] {
+    return fmt::format(
+        "expected a tensor on a mesh that is the same for all ranks of mesh {}, got one on its "
+        "part "
+        "{}, which is another mesh of {} ranks at each coordinate of the other mesh dims; where "
+        "all "
+        "of these hold the same tensor, use from_local on mesh {} with Replicate in those mesh "
+        "dims",
+        to_string(target), to_string(source), source.size(), to_string(target));
+  });
 }
 
 std::string AcrossCall::operator()() const {
-  return fmt::format(
-      "{} of a {}-d tensor of {} from mesh {} to {}{}{}", function, tensor_dims, to_string(type),
-      to_string(meshes.source), target,
-      settings.wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "",
-      memory_space_note(settings.on_device));
+  return fmt::format("{} of a {}-d tensor of {} from mesh {} to {}{}", function, tensor_dims,
+                     to_string(type), with_ranks(meshes.source.layout()), target,
+                     in_words(settings));
 }
 
 std::uint64_t AcrossCall::hash() const {

@@ -63,8 +63,8 @@ void require_piece(int mesh_rank, const DTensorSpec& spec, const Extents& expect
 
 void require_mesh(const DeviceMesh& mesh, const DTensorSpec& spec, const char* which) {
   require<MeshMismatch>(mesh.layout() == spec.layout(), [&] {
-    return fmt::format("expected the plan's mesh {}, got mesh {} as its {}",
-                       to_string(spec.layout()), to_string(mesh), which);
+    const auto [expected, got] = detail::told_apart(spec.layout(), mesh.layout());
+    return fmt::format("expected the plan's mesh {}, got mesh {} as its {}", expected, got, which);
   });
 }
 
@@ -212,12 +212,8 @@ void RedistributorAccess::execute(const Redistributor& redistributor, const Exec
     if (state.is_on_target)
       require_piece(rank, plan.target(), state.target_shape, plan.element_type(), destination,
                     "destination");
-    const RedistributeCall text{"Redistributor::execute",
-                                plan.source(),
-                                plan.target(),
-                                plan.element_type(),
-                                WireOrder::last_dim_fastest,
-                                PlanAccess::settings(plan).on_device};
+    const RedistributeCall text{"Redistributor::execute", plan.source(), plan.target(),
+                                plan.element_type(), PlanAccess::settings(plan)};
     const auto from = readable(redistributor, execution, source, destination);
     agree(redistributor, call, text);
     run(redistributor, execution, from, destination, operation);
@@ -326,10 +322,8 @@ void run_together(const Execution& execution, std::span<const Redistributor> red
 }
 
 std::string RedistributeCall::operator()() const {
-  return fmt::format("{} of {} from {} to {}{}{}", function, to_string(type), to_string(source),
-                     to_string(target),
-                     wire_order == WireOrder::first_dim_fastest ? ", first dim fastest" : "",
-                     memory_space_note(on_device));
+  return fmt::format("{} of {} from {} to {}{}", function, to_string(type), to_string(source),
+                     to_string(target), in_words(settings));
 }
 
 }  // namespace detail

@@ -25,8 +25,9 @@ namespace {
 
 void require_one_per_mesh_dim(const MeshLayout& layout, const Placements& placements) {
   require(std::ssize(placements) == layout.ndim(), [&] {
-    return fmt::format("expected {} placements for mesh {}, got {} ({})", layout.ndim(),
-                       to_string(layout), placements.size(), to_string(placements));
+    return fmt::format("expected {} placement{} for mesh {}, got {} ({})", layout.ndim(),
+                       layout.ndim() == 1 ? "" : "s", to_string(layout), placements.size(),
+                       to_string(placements));
   });
 }
 

@@ -19,9 +19,9 @@ DTensorSpec target_spec(const DTensorSpec& source, const Target& target) {
   if (target.placements() != nullptr) return spec_with(source, *target.placements());
   if (target.spec() == nullptr) return spec_with(source, target.placements(source.layout().ndim()));
   require<MeshMismatch>(target.spec()->layout() == source.layout(), [&] {
-    return fmt::format("expected a spec on the tensor's mesh {}, got one on mesh {}",
-                       tessera::to_string(source.layout()),
-                       tessera::to_string(target.spec()->layout()));
+    const auto [expected, got] = told_apart(source.layout(), target.spec()->layout());
+    return fmt::format("expected a spec on the tensor's mesh {}, got one on mesh {}", expected,
+                       got);
   });
   return *target.spec();
 }
@@ -31,8 +31,8 @@ DTensorSpec target_spec(const MeshLayout& layout, const Extents& shape, const Ta
   if (target.spec() == nullptr) return make_spec(layout, target.placements(layout.ndim()), shape);
   const auto& spec = *target.spec();
   require<MeshMismatch>(spec.layout() == layout, [&] {
-    return fmt::format("expected a spec on mesh {}, got one on mesh {}", tessera::to_string(layout),
-                       tessera::to_string(spec.layout()));
+    const auto [expected, got] = told_apart(layout, spec.layout());
+    return fmt::format("expected a spec on mesh {}, got one on mesh {}", expected, got);
   });
   require(spec.shape() == shape, [&] {
     return fmt::format("expected a target of shape {}, got {}", tessera::to_string(shape),

@@ -42,8 +42,8 @@ void require_representable(const DTensorSpec& spec, const Extents& static_extent
 void require_same_pieces(const DeviceMesh& mesh, const DTensorSpec& destination,
                          const DeviceMesh& source_mesh, const DTensorSpec& source) {
   require<MeshMismatch>(mesh == source_mesh, [&] {
-    return fmt::format("expected tensors on one mesh, got meshes {} and {}",
-                       to_string(destination.layout()), to_string(source.layout()));
+    const auto [a, b] = told_apart(mesh, source_mesh);
+    return fmt::format("expected tensors on one mesh, got meshes {} and {}", a, b);
   });
   require(destination == source, [&] {
     return fmt::format("expected tensors of one spec (see redistribute_into), got {} and {}",

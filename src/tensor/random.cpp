@@ -165,8 +165,9 @@ bool can_draw(ElementKind kind) {
 }  // namespace
 
 void require_random(ElementType type) {
-  require(can_draw(type.kind),
-          [&] { return "expected a floating or complex element type, got " + to_string(type); });
+  require(can_draw(type.kind), [&] {
+    return "expected float, double or a complex of them as element type, got " + to_string(type);
+  });
 }
 
 void fill_random(const Execution& execution, Distribution distribution, Random random,

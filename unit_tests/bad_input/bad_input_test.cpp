@@ -4,7 +4,9 @@
 // the ranks and known to them: the same exception on every rank within a second, and the next call
 // works.
 #include <chrono>
+#include <regex>
 #include <set>
+#include <thread>
 
 #include <gmock/gmock.h>
 
@@ -78,6 +80,15 @@ void right_call(const Given& given) {
   redistribute(given.tensor, {Shard(1)});
 }
 
+/// A description that an error gives of two calls that differ: "… got A (on rank 0) and A (on …)".
+std::string given_twice(const std::string& text) {
+  static const std::regex two(
+      "got (.*) \\(on ranks? [0-9, ]+\\) and (.*) \\(on ranks? [0-9, ]+\\)$");
+  std::smatch parts;
+  if (!std::regex_search(text, parts, two)) return "";
+  return parts[1] == parts[2] ? parts[1].str() : "";
+}
+
 class BadInput : public ::testing::TestWithParam<std::size_t> {
  protected:
   BadInput() : mesh_(mesh_of({world_size()}, {"x"})) {
@@ -100,6 +111,7 @@ class BadInput : public ::testing::TestWithParam<std::size_t> {
   /// All ranks threw the same; what it was.
   Outcome expect_same_everywhere(const Outcome& mine) {
     EXPECT_NE(mine.type, "none");
+    EXPECT_EQ(given_twice(mine.text), "");
     for (const auto& other : gathered(mesh_.group(), mine.type + ": " + mine.text))
       EXPECT_EQ(other, mine.type + ": " + mine.text);
     return mine;
@@ -159,10 +171,14 @@ TEST_P(BadInput, on_all_ranks_throws_on_all_ranks) {
   for (const bool is_known : {false, true}) {
     prepare(is_known);
 
+    // Ranks come one after another: the first one has failed before the last one calls.
+    std::this_thread::sleep_for(std::chrono::milliseconds(mesh_.rank()));
     const auto outcome = outcome_of([&] { bad().call(given_); });
 
     EXPECT_EQ(outcome.type, bad().type);
     EXPECT_THAT(outcome.text, HasSubstr(bad().text));
+    const bool names_itself = outcome.text.find("; other errors (on rank") != std::string::npos;
+    EXPECT_TRUE(names_itself || outcome.text.find("(on rank") == std::string::npos) << outcome.text;
     if (bad().reach != Reach::this_rank) expect_same_everywhere(outcome);
     expect_works_again(outcome);
   }
@@ -191,6 +207,32 @@ INSTANTIATE_TEST_SUITE_P(All, BadInput, ::testing::ValuesIn(numbers()),
 
 TEST(BadInputTable, has_at_least_200_calls) {
   EXPECT_GE(cases().size(), 200U);
+}
+
+TEST(PartOfAMesh, has_no_tensor_for_the_whole_mesh) {
+  if (world_size() % 2 != 0 || world_size() < 4) GTEST_SKIP() << "needs an even number of ranks";
+  const auto whole = init_device_mesh(MPI_COMM_WORLD, {2, world_size() / 2}, {"dp", "tp"});
+  const auto part = iota<Matrix>(whole["tp"], {Shard(0)}, shape);
+  const Placements target{Replicate(), Shard(0)};
+
+  const auto message = message_of<MeshMismatch>([&] { redistribute(part, whole, target); });
+  EXPECT_THAT(message, HasSubstr("redistribute: expected a tensor on a mesh that is the same for "
+                                 "all ranks of mesh (dp=2, tp="));
+  EXPECT_THAT(message, HasSubstr("use from_local"));
+
+  // What the message says.
+  const auto all = from_local(part.to_local(), whole, target, shape);
+  EXPECT_EQ(wrong_iota(redistribute(all, {Shard(0), Replicate()})), "");
+}
+
+/// A mesh of the user's that happens to have the ranks of a part is one mesh for all ranks.
+TEST(PartOfAMesh, is_not_a_mesh_of_the_same_ranks) {
+  if (world_size() % 2 != 0 || world_size() < 4) GTEST_SKIP() << "needs an even number of ranks";
+  const auto whole = init_device_mesh(MPI_COMM_WORLD, {2, world_size() / 2}, {"dp", "tp"});
+  whole["tp"];
+  const auto half = init_device_mesh(MPI_COMM_WORLD, {world_size() / 2});
+  const auto tensor = iota<Matrix>(half, {Shard(0)}, shape);
+  EXPECT_EQ(wrong_iota(redistribute(tensor, whole, {Replicate(), Shard(0)})), "");
 }
 
 TEST(BadCommunicator, inter_communicator_is_invalid) {

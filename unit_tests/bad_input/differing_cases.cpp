@@ -62,6 +62,8 @@ std::vector<Case> differing_cases() {
     cases.push_back({name, type, "expected the same call on every rank of mesh", std::move(call),
                      reach, 2, true});
   };
+  differs("redistribute_with_another_limit_of_memory",
+          [](const Given& s) { redistribute(s.tensor, {Shard(1)}, {.extra_memory = 1000}); });
   differs("full_tensor_instead", [](const Given& s) { full_tensor(s.tensor); });
   differs("redistribute_into_instead", [](const Given& s) {
     redistribute_into(zeros<Matrix>(s.mesh, {Shard(1)}, shape), s.tensor);

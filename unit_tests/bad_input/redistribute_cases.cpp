@@ -22,8 +22,8 @@ struct WrongPlacements {
 const std::vector<WrongPlacements> wrong_placements{
     {"shard_dim_too_large", {Shard(2)}, "expected Shard dims of a 2-d tensor, got S(2)"},
     {"shard_dim_too_small", {Shard(-3)}, "expected Shard dims of a 2-d tensor, got S(-3)"},
-    {"too_many_placements", {Shard(0), Replicate()}, "expected 1 placements for mesh (x="},
-    {"no_placements", Placements(), "expected 1 placements for mesh (x="},
+    {"too_many_placements", {Shard(0), Replicate()}, "expected 1 placement for mesh (x="},
+    {"no_placements", Placements(), "expected 1 placement for mesh (x="},
 };
 
 /// Each function that takes placements, with each wrong list.
@@ -156,10 +156,25 @@ std::vector<Case> redistribute_cases() {
       {"by_dim_of_other_dims", invalid_argument,
        "redistribute: expected placements by dim of a 2-d",
        [](const Given& s) { redistribute(s.tensor, by_dim(s.mesh, {{"x"}})); }},
-      {"no_tensor", invalid_argument, "DeviceMesh: expected a mesh, got a null handle",
+      {"no_tensor", invalid_argument, "full_tensor: expected a mesh, got a null handle",
        [](const Given&) { full_tensor(DTensor<Matrix>()); }, Reach::this_rank},
-      {"no_tensor_to_redistribute", invalid_argument, "DeviceMesh: expected a mesh, got a null",
+      {"no_tensor_to_redistribute", invalid_argument, "redistribute: expected a mesh, got a null",
        [](const Given&) { redistribute(DTensor<Matrix>(), {Shard(0)}); }, Reach::this_rank},
+      {"extra_memory_below_0", invalid_argument,
+       "redistribute: expected extra_memory of 0 bytes or more, got -1",
+       [](const Given& s) { redistribute(s.tensor, {Shard(1)}, {.extra_memory = -1}); }},
+      {"extra_memory_below_0_of_a_plan", invalid_argument,
+       "make_plan: expected extra_memory of 0 bytes or more, got -1",
+       [](const Given& s) {
+         make_plan(s.tensor.spec(), s.tensor.spec(), element_type<double>(), {.extra_memory = -1});
+       },
+       Reach::this_rank},
+      {"spec_of_the_same_ranks_in_another_order", mesh_mismatch,
+       "redistribute: expected a spec on the tensor's mesh (x=",
+       [](const Given& s) {
+         redistribute(s.tensor, DTensorSpec(reversed(s.mesh).layout(), {Shard(1)}, shape));
+       },
+       Reach::all, 2},
       {"communicator_of_a_mesh_whose_communicator_was_freed", mpi_error,
        "the library's duplicate was freed",
        [](const Given& s) { on_a_freed_communicator(s.mesh).comm(0); }, Reach::this_rank},

@@ -83,7 +83,7 @@ std::vector<Case> tensor_cases() {
        [](const Given& s) { zeros<Matrix>(s.mesh, {Shard(0)}, {5}); }, here},
       {"shard_dim_too_large_in_a_factory", invalid_argument, "full: expected Shard dims of a 2-d",
        [](const Given& s) { full<Matrix>(s.mesh, {Shard(2)}, shape, 1.0); }, here},
-      {"too_many_placements_in_a_factory", invalid_argument, "ones: expected 1 placements for mesh",
+      {"too_many_placements_in_a_factory", invalid_argument, "ones: expected 1 placement for mesh",
        [](const Given& s) {
          ones<Matrix>(s.mesh, {Shard(0), Replicate()}, shape);
        },
@@ -111,9 +111,9 @@ std::vector<Case> tensor_cases() {
          from_function<Matrix>(s.mesh, {Partial()}, shape, GlobalIndex(shape));
        },
        here},
-      {"random_integers", invalid_argument, "rand: expected a floating or complex element type",
+      {"random_integers", invalid_argument, "rand: expected float, double or a complex of them",
        [](const Given& s) { rand<Integers>(s.mesh, {Replicate()}, shape); }, here},
-      {"normal_integers", invalid_argument, "randn: expected a floating or complex element type",
+      {"normal_integers", invalid_argument, "randn: expected float, double or a complex of them",
        [](const Given& s) { randn<Integers>(s.mesh, {Replicate()}, shape); }, here},
       {"item_of_a_matrix", invalid_argument, "item: expected a 0-d tensor, got shape (16, 24)",
        [](const Given& s) { item(s.tensor); }, here},

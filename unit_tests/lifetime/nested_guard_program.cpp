@@ -48,9 +48,12 @@ void expect_too_low(int argc, char** argv, int given) {
   } catch (const tessera::MpiError& error) {
     message = error.what();
   }
-  const auto expected = "ScopeGuard: expected MPI thread level " +
-                        std::to_string(MPI_THREAD_MULTIPLE) + " or higher, MPI provides " +
-                        std::to_string(given);
+  const std::string level =
+      given == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED";
+  const auto expected =
+      "ScopeGuard: expected MPI with MPI_THREAD_MULTIPLE or more, got " + level +
+      " from a program that called MPI_Init or MPI_Init_thread itself: call MPI_Init_thread with "
+      "that level, or ask for less by ScopeGuardOptions::thread_level";
   check(message == expected, message.c_str());
   check(is_mpi_up(), "MPI stays up");
   check(!Kokkos::is_initialized(), "Kokkos is not initialised");

@@ -102,7 +102,7 @@ TEST(LocalMapInputs, placements_that_do_not_fit_mesh_or_tensor_are_invalid) {
     const auto of_dim_2 = call({Shard(2)});
     const auto y = local_map(times, like_input(0))(x, 3.0);
 
-    EXPECT_THAT(of_two, HasSubstr("local_map: expected 1 placements for mesh"));
+    EXPECT_THAT(of_two, HasSubstr("local_map: expected 1 placement for mesh"));
     EXPECT_THAT(of_dim_2, HasSubstr("local_map: expected Shard dims of a 2-d tensor, got S(2)"));
     EXPECT_EQ(wrong_iota(y, 3), "");
   }

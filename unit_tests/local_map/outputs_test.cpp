@@ -356,10 +356,10 @@ TEST(LocalMapOutputs, placements_that_do_not_fit_are_invalid) {
     };
     const Placements two{Replicate(), Replicate()};
 
-    EXPECT_THAT(call({Shard(0), Shard(1)}), HasSubstr("local_map: expected 1 placements for mesh"));
-    EXPECT_THAT(call(two), HasSubstr("local_map: expected 1 placements for mesh"));
-    EXPECT_THAT(call(even(two)), HasSubstr("local_map: expected 1 placements for mesh"));
-    EXPECT_THAT(call(shaped(two, shape)), HasSubstr("local_map: expected 1 placements for mesh"));
+    EXPECT_THAT(call({Shard(0), Shard(1)}), HasSubstr("local_map: expected 1 placement for mesh"));
+    EXPECT_THAT(call(two), HasSubstr("local_map: expected 1 placement for mesh"));
+    EXPECT_THAT(call(even(two)), HasSubstr("local_map: expected 1 placement for mesh"));
+    EXPECT_THAT(call(shaped(two, shape)), HasSubstr("local_map: expected 1 placement for mesh"));
     EXPECT_THAT(call({Shard(2)}), HasSubstr("local_map: expected Shard dims of a 2-d tensor"));
     EXPECT_THAT(call(even({Shard(2)})),
                 HasSubstr("local_map: expected Shard dims of a 2-d tensor"));

@@ -321,7 +321,7 @@ TEST(WithPlacements, what_does_not_fit_is_invalid) {
   EXPECT_EQ(error_of([&] {
               with_placements(spec, {Shard(0), Shard(1)});
             }),
-            "with_placements: expected 1 placements for mesh (x=2), got 2 (S(0), S(1))");
+            "with_placements: expected 1 placement for mesh (x=2), got 2 (S(0), S(1))");
   EXPECT_EQ(error_of([&] { with_placements(spec, {Shard(2)}); }),
             "with_placements: expected Shard dims of a 2-d tensor, got S(2)");
 }

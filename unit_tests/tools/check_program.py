@@ -259,7 +259,7 @@ WRONG = [
     (changed("--from", "Q"), f"tessera explain: --from: {PLACEMENT_FORM}"),
     (changed("--from", "S(1)"), "tessera explain: --from: expected Shard dims of a 1-d tensor, got S(1)"),
     (changed("--from", "P(band)"), "tessera explain: --dtype: expected an element type that reduces by band"),
-    (changed("--to", "R,R"), "tessera explain: --to: expected 1 placements for mesh (4), got 2 (R, R)"),
+    (changed("--to", "R,R"), "tessera explain: --to: expected 1 placement for mesh (4), got 2 (R, R)"),
     (changed("--to", "P(none)"), f"tessera explain: --to: {PLACEMENT_FORM}"),
     (["explain", *FEW, "--dtype", "f16"], "tessera explain: --dtype: expected f32, f64, c64,"),
     (["explain", *FEW, "--to-mesh", "2,2"], f'tessera explain: --to-mesh: {MESH_FORM} "2,2"'),

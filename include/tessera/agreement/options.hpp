@@ -17,8 +17,16 @@ enum class Agreement : std::uint8_t {
 /// of a communicator. See set_agreement().
 struct AgreementOptions {
   Agreement level = Agreement::plan;
-  double timeout = 300;   ///< seconds after which a rank that waits for another one throws Timeout
-  double patience = 0.1;  ///< seconds after which a rank that waits asks others what they do
+  /// Seconds after which a rank that waits for another one throws Timeout, 0.001 or more: ranks look
+  /// at the clock now and then only.
+  double timeout = 300;
+  /// Seconds after which a rank that waits asks others what they do, 1e-6 or more.
+  double patience = 0.1;
 };
+
+namespace detail {
+inline constexpr double least_timeout = 1e-3;
+inline constexpr double least_patience = 1e-6;
+}  // namespace detail
 
 }  // namespace tessera

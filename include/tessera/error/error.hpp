@@ -100,9 +100,11 @@ namespace detail {
 
 struct ErrorAccess {
   /// Puts "function: " in front of a text that does not name a function yet, which is one that
-  /// begins with "expected" or "waited".
+  /// begins with "expected" or "waited", and in place of the name of a handle's class.
   static void name(Error& error, const char* function) {
-    const std::string_view text = error.what();
+    std::string_view text = error.what();
+    for (const std::string_view handle : {"DeviceMesh: ", "Communicator: "})
+      if (text.starts_with(handle)) text.remove_prefix(handle.size());
     if (!text.starts_with("expected") && !text.starts_with("waited")) return;
     static_cast<std::runtime_error&>(error) =
         std::runtime_error(std::string(function) + ": " + std::string(text));

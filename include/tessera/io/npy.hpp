@@ -24,7 +24,7 @@ DTensor<V> read_npy(const Execution& execution, const std::string& path, const D
                     const Target& target) {
   if constexpr (expect_allocatable<V>()) {
     constexpr auto type = element_type<typename V::value_type>();
-    return collectively(MeshAccess::calls(mesh), "read_npy", [&](Operation& operation) {
+    return collectively(mesh, "read_npy", [&](Operation& operation) {
       const auto header = header_for(operation, path, mesh, target, V::rank(), type);
       if (!mesh.coordinate())
         return allocate_dtensor<V>(

@@ -150,8 +150,9 @@ using StoredOut = std::conditional_t<std::is_convertible_v<Out, None>, None, Out
 
 inline LocalMapOptions on(const DeviceMesh& mesh, LocalMapOptions options) {
   require<MeshMismatch>(options.device_mesh.is_null() || options.device_mesh == mesh, [&] {
-    return "local_map: expected options.device_mesh to be the mesh given first, " +
-           to_string(mesh) + ", got " + to_string(options.device_mesh);
+    const auto [expected, got] = told_apart(mesh, options.device_mesh);
+    return "local_map: expected options.device_mesh to be the mesh given first, " + expected +
+           ", got " + got;
   });
   options.device_mesh = mesh;
   return options;

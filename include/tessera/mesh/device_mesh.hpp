@@ -126,6 +126,9 @@ struct MeshAccess {
   /// DeviceMesh::group().
   static OperationLog* calls(const DeviceMesh& mesh);
 
+  /// Returns whether `part` is a mesh of some dims of `mesh`, made by it, that has fewer ranks.
+  static bool is_part(const DeviceMesh& part, const DeviceMesh& mesh);
+
   /// Returns an object of type T that lives as long as the mesh and is shared by all its handles.
   /// It is default-constructed at first use.
   template <class T>
@@ -137,6 +140,14 @@ struct MeshAccess {
 };
 
 }  // namespace detail
+
+/// Runs body(operation) as a collective call on a mesh, see the other collectively(). Off the mesh
+/// nothing is compared.
+template <class Body>
+auto collectively(const DeviceMesh& mesh, FunctionName name, Body&& body) {
+  auto* const calls = detail::named(name.text, [&] { return detail::MeshAccess::calls(mesh); });
+  return collectively(calls, name, std::forward<Body>(body));
+}
 
 /// Creates a mesh of the first product(shape) ranks of `comm`, row-major. Example:
 /// init_device_mesh(MPI_COMM_WORLD, {2, 4}, {"dp", "tp"}).
@@ -153,13 +164,21 @@ DeviceMesh init_device_mesh(MPI_Comm comm, const std::vector<int>& shape,
 /// values: TESSERA_AGREEMENT (none, plan, always), TESSERA_TIMEOUT and TESSERA_PATIENCE (seconds).
 const AgreementOptions& agreement(const DeviceMesh& mesh);
 /// Sets these options, and makes all calls new to the ranks. Collective over the user's
-/// communicator. Errors: InvalidArgument for seconds that are not above 0, or options that differ
-/// between ranks.
+/// communicator. Errors: InvalidArgument for seconds below those of AgreementOptions, or options
+/// that differ between ranks.
 void set_agreement(const DeviceMesh& mesh, const AgreementOptions& options);
 
 /// Returns the name of the mesh in messages, which is that of its layout.
 inline std::string to_string(const DeviceMesh& mesh) {
   return to_string(mesh.layout());
 }
+
+namespace detail {
+
+/// Returns the texts of two different meshes, for an error: with their ranks, or a note on their
+/// communicator, where to_string() does not tell them apart.
+std::pair<std::string, std::string> told_apart(const DeviceMesh& a, const DeviceMesh& b);
+
+}  // namespace detail
 
 }  // namespace tessera

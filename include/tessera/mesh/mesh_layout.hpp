@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/mesh/mesh_dim.hpp>
@@ -89,5 +90,15 @@ std::vector<int> ranks_per_node(const MeshLayout& layout, std::span<const int> n
 std::string to_string(const MeshLayout& layout);
 /// Writes to_string(value).
 std::ostream& operator<<(std::ostream& out, const MeshLayout& value);
+
+namespace detail {
+
+/// Returns to_string(layout) and its ranks: "(2) of ranks 1, 3".
+std::string with_ranks(const MeshLayout& layout);
+/// Returns the texts of two different layouts, for an error: with their ranks where to_string() does
+/// not tell them apart.
+std::pair<std::string, std::string> told_apart(const MeshLayout& a, const MeshLayout& b);
+
+}  // namespace detail
 
 }  // namespace tessera

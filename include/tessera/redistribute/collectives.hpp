@@ -82,8 +82,7 @@ Prepared<V> prepare_reduction(Operation& operation, const V& view, ReduceOp op,
   const auto to = target_spec(from, target);
   require_representable<redistributed_view_t<V>>(to);
   const auto settings = plain_settings<V>();
-  const RedistributeCall call{
-      operation.name(), from, to, element_type_of<V>(), settings.wire_order, settings.on_device};
+  const RedistributeCall call{operation.name(), from, to, element_type_of<V>(), settings};
   return prepared(view, mesh, to, agreed_redistributor(operation, call, mesh, settings), label);
 }
 
@@ -230,8 +229,9 @@ redistributed_view_t<V> run_collective(const Execution& execution, const V& view
 template <class Kind, class V>
 redistributed_view_t<V> run_collective(const Execution& execution, const V& view, const Kind& kind,
                                        const DeviceMesh& mesh, const MeshDims& mesh_dims) {
-  const auto along = mesh.ndim() == 1 ? mesh : line(mesh, mesh_dims);
-  return collectively(MeshAccess::calls(along), Kind::function, [&](Operation& operation) {
+  const auto along =
+      named(Kind::function.text, [&] { return mesh.ndim() == 1 ? mesh : line(mesh, mesh_dims); });
+  return collectively(along, Kind::function, [&](Operation& operation) {
     if (mesh.ndim() == 1) line(mesh, mesh_dims);
     return run_collective(execution, view, kind, along, operation);
   });
@@ -241,7 +241,8 @@ template <class Kind, class V>
 Pending<redistributed_view_t<V>> start_collective(const Execution& execution, const V& view,
                                                   const Kind& kind, const DeviceMesh& mesh,
                                                   const MeshDims& mesh_dims) {
-  const auto along = mesh.ndim() == 1 ? mesh : line(mesh, mesh_dims);
+  const auto along =
+      named(Kind::function.text, [&] { return mesh.ndim() == 1 ? mesh : line(mesh, mesh_dims); });
   auto call = std::make_unique<PendingCall>(along, MeshAccess::calls(along), Kind::function);
   redistributed_view_t<V> result;
   call->start([&](Operation& operation) -> std::optional<PendingCall::Work> {

@@ -66,7 +66,9 @@ DTensor<redistributed_view_t<V>> distribute_tensor(const Execution& execution, c
                                                    const Distribute& options) {
   using Result = redistributed_view_t<V>;
   constexpr auto label = "tessera::distribute_tensor";
-  auto* const calls = options.each_rank ? nullptr : MeshAccess::calls(mesh);
+  auto* const calls = options.each_rank
+                          ? nullptr
+                          : named("distribute_tensor", [&] { return MeshAccess::calls(mesh); });
   return collectively(calls, "distribute_tensor", [&](Operation& operation) {
     require_distributable(mesh, target.placements(mesh.ndim()), options.src_rank);
     constexpr auto type = element_type<typename Result::value_type>();

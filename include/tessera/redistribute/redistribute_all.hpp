@@ -45,7 +45,7 @@ std::vector<DTensor<redistributed_view_t<V, Out>>> redistribute_all(
   std::vector<DTensor<Result>> results;
   if (tensors.empty()) return results;
   const auto& mesh = tensors.front().device_mesh();
-  collectively(MeshAccess::calls(mesh), "redistribute_all", [&](Operation& operation) {
+  collectively(mesh, "redistribute_all", [&](Operation& operation) {
     constexpr auto type = element_type<typename Result::value_type>();
     const auto settings = settings_for<V, Result>(options.extra_memory);
     std::vector<DTensorSpec> targets;
@@ -53,16 +53,15 @@ std::vector<DTensor<redistributed_view_t<V, Out>>> redistribute_all(
     std::uint64_t hash = tensors.size();
     for (const auto& tensor : tensors) {
       require<MeshMismatch>(tensor.device_mesh() == mesh, [&] {
-        return "expected all tensors on mesh " + to_string(mesh) + ", got one on mesh " +
-               to_string(tensor.device_mesh());
+        const auto [expected, got] = told_apart(mesh, tensor.device_mesh());
+        return "expected all tensors on mesh " + expected + ", got one on mesh " + got;
       });
       targets.push_back(target_spec(tensor.spec(), target));
       require_representable<Result>(targets.back());
       hash = hash_combine(hash, plan_hash(tensor.spec(), targets.back(), type, settings));
     }
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      text.calls.push_back({"redistribute", tensors[i].spec(), targets[i], type,
-                            settings.wire_order, settings.on_device});
+      text.calls.push_back({"redistribute", tensors[i].spec(), targets[i], type, settings});
     if (options.donate_source) {
       std::vector<ArrayRef> sources;
       for (const auto& tensor : tensors) sources.push_back(array_ref(tensor.to_local()));

@@ -87,6 +87,7 @@ PlanSettings settings_for(std::int64_t extra_memory = 0) {
   constexpr bool are_left = std::is_same_v<typename Source::array_layout, Kokkos::LayoutLeft> &&
                             std::is_same_v<typename Destination::array_layout, Kokkos::LayoutLeft>;
   PlanSettings settings;
+  require_memory_limit(extra_memory);
   settings.extra_memory = extra_memory;
   if (are_left) settings.wire_order = WireOrder::first_dim_fastest;
   settings.on_device = are_on_device<Source, Destination>;
@@ -112,8 +113,7 @@ struct RedistributeCall {
   const DTensorSpec& source;
   const DTensorSpec& target;
   ElementType type;
-  WireOrder wire_order = WireOrder::last_dim_fastest;
-  bool on_device = false;
+  const PlanSettings& settings;
 
   std::string operator()() const;
 };

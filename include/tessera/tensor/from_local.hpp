@@ -87,7 +87,7 @@ struct FromLocalCall {
 template <class V>
 DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& target,
                       FromLocal options) {
-  return collectively(MeshAccess::calls(mesh), "from_local", [&](Operation& operation) {
+  return collectively(mesh, "from_local", [&](Operation& operation) {
     constexpr auto type = element_type<typename V::value_type>();
     const bool is_known = V::rank() == 0 || target.spec() != nullptr;
     auto spec = target_spec(mesh.layout(),

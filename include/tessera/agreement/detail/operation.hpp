@@ -159,6 +159,7 @@ class Operation {
   void await_those_mistaken_for_it();
   bool state_call(std::uint64_t arguments, const CallText& call);
   void agree_slowly(std::uint64_t arguments, const CallText& call, AgreedCall& last);
+  bool one_has_failed_inside() const;
   void compare(const CallText& call);
   void doom(const detail::Call* conflict = nullptr);
   void join(const detail::Problem& problem, detail::Standing standing);

@@ -29,8 +29,7 @@ Redistributor agreed_redistributor(Operation& operation, const Meshes& meshes,
                                    const RedistributeOptions& options) {
   constexpr auto type = element_type<typename Destination::value_type>();
   const auto settings = settings_for<Source, Destination>(options.extra_memory);
-  const RedistributeCall call{operation.name(),  source, target, type, settings.wire_order,
-                              settings.on_device};
+  const RedistributeCall call{operation.name(), source, target, type, settings};
   return agreed_redistributor(operation, call, meshes, settings);
 }
 
@@ -92,8 +91,7 @@ Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
     if (target == tensor.spec()) {
       constexpr auto type = element_type<typename Result::value_type>();
       const auto settings = settings_for<V, Result>(options.extra_memory);
-      const RedistributeCall call{operation.name(),    tensor.spec(),     target, type,
-                                  settings.wire_order, settings.on_device};
+      const RedistributeCall call{operation.name(), tensor.spec(), target, type, settings};
       operation.agree(plan_hash(tensor.spec(), target, type, settings), call);
       finish(execution, operation.name());
       return Redistribution<Result>{tensor, {}};
@@ -186,7 +184,7 @@ DTensor<redistributed_view_t<V, Out>> redistribute(const Execution& execution,
                                                    const DTensor<V>& tensor, const Target& target,
                                                    const RedistributeOptions& options,
                                                    FunctionName function) {
-  return collectively(MeshAccess::calls(tensor.device_mesh()), function, [&](Operation& operation) {
+  return collectively(tensor.device_mesh(), function, [&](Operation& operation) {
     return detail::redistribute<Out>(operation, execution, tensor,
                                      target_spec(tensor.spec(), target), options);
   });
@@ -206,7 +204,7 @@ DTensor<redistributed_view_t<V, Out>> redistribute(const Execution& execution,
   if (tensor.device_mesh() == mesh)
     return on_same_mesh(detail::redistribute<Out>(execution, tensor, target, options, function),
                         mesh);
-  auto* const calls = calls_of({tensor.device_mesh(), mesh});
+  auto* const calls = named(function.text, [&] { return calls_of({tensor.device_mesh(), mesh}); });
   return collectively(calls, function, [&](Operation& operation) {
     const auto ready =
         prepare_redistribution<Out>(operation, execution, tensor, mesh, target, options);
@@ -221,7 +219,8 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
                           const Meshes& meshes, const Prepare& prepare) {
   using Ready = std::invoke_result_t<const Prepare&, Operation&>;
   constexpr FunctionName function = "redistribute_async";
-  auto call = std::make_unique<PendingCall>(meshes.source, calls_of(meshes), function);
+  auto* const calls = named(function.text, [&] { return calls_of(meshes); });
+  auto call = std::make_unique<PendingCall>(meshes.source, calls, function);
   decltype(Ready::result) result;
   call->start([&](Operation& operation) {
     auto ready = prepare(operation);
@@ -282,16 +281,16 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
   static_assert(W::rank() == V::rank(),
                 "redistribute_into: expected a destination with as many dims as the tensor");
   const auto& mesh = tensor.device_mesh();
-  collectively(MeshAccess::calls(mesh), "redistribute_into", [&](Operation& operation) {
+  collectively(mesh, "redistribute_into", [&](Operation& operation) {
     require<MeshMismatch>(destination.device_mesh() == mesh, [&] {
-      return "expected a destination on the source's mesh " + to_string(mesh) + ", got mesh " +
-             to_string(destination.device_mesh());
+      const auto [expected, got] = told_apart(mesh, destination.device_mesh());
+      return "expected a destination on the source's mesh " + expected + ", got mesh " + got;
     });
     if (!mesh.coordinate()) return;
     constexpr auto type = element_type<typename W::value_type>();
     const auto settings = settings_for<V, W>(options.extra_memory);
-    const RedistributeCall call{operation.name(),    tensor.spec(),     destination.spec(), type,
-                                settings.wire_order, settings.on_device};
+    const RedistributeCall call{operation.name(), tensor.spec(), destination.spec(), type,
+                                settings};
     const auto to = array_ref(destination.to_local());
     const auto ready = agreed_into_memory(operation, call, mesh, settings, execution,
                                           {array_ref(tensor.to_local()), to});
@@ -315,7 +314,7 @@ redistributed_view_t<V> gather_to(const Execution& execution, const DTensor<V>& 
                                   int mesh_rank) {
   using Result = redistributed_view_t<V>;
   const auto& mesh = tensor.device_mesh();
-  return collectively(MeshAccess::calls(mesh), "gather_to", [&](Operation& operation) {
+  return collectively(mesh, "gather_to", [&](Operation& operation) {
     require_mesh_rank(mesh, mesh_rank);
     constexpr bool is_static = V::rank() == 0 || V::rank_dynamic() == 0;
     if constexpr (is_static) {
