@@ -22,6 +22,7 @@
 
 #include <mpi.h>
 
+#include <tessera/agreement/detail/random_state.hpp>
 #include <tessera/agreement/detail/operation.hpp>
 #include <tessera/agreement/detail/statement.hpp>
 #include <tessera/agreement/options.hpp>
@@ -77,6 +78,7 @@ struct OperationLog {
     std::string text;
   };
   std::deque<FailedText> failed = {};
+  RandomState random = {};
 
   bool contains(int rank) const;
   /// `otherwise` if it is not one of those compared.

@@ -203,6 +203,12 @@ void Operation::agree(std::uint64_t arguments, const CallText& call) {
   agree(arguments, call, none);
 }
 
+void Operation::state(std::uint64_t arguments, const CallText& call) {
+  const bool has_peers = state_call(arguments, call);
+  if (has_peers && log_->control.options.level == Agreement::always) compare(call);
+  text_ = nullptr;
+}
+
 void Operation::agree_always(std::uint64_t arguments, const CallText& call) {
   if (state_call(arguments, call)) compare(call);
   text_ = nullptr;

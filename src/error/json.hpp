@@ -8,7 +8,7 @@
 
 namespace tessera::detail {
 
-/// Returns `text` as a JSON string, with its quotes.
+/// Returns `text` as a JSON string, with its quotes; bytes that are no UTF-8 as \xNN.
 std::string json_quoted(std::string_view text);
 
 }  // namespace tessera::detail

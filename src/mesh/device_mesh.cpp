@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <map>
 #include <numeric>
 
@@ -25,7 +26,8 @@ struct DeviceMesh::State {
   std::optional<std::vector<int>> coordinate;
   detail::OperationLog* calls;
   std::map<std::vector<int>, DeviceMesh> subs;
-  std::map<std::pair<std::vector<int>, std::string>, DeviceMesh> flats;
+  /// By mesh dims and name; the last ones, as there may be any number of names.
+  std::deque<std::pair<std::pair<std::vector<int>, std::string>, DeviceMesh>> flats;
   std::map<std::type_index, std::shared_ptr<void>> attachments;
   std::optional<Extents> ranks_per_node;  ///< empty until it is first asked for
   std::shared_ptr<DeviceMesh> on_node;
@@ -208,11 +210,14 @@ DeviceMesh DeviceMesh::sub(const MeshDims& mesh_dims) const {
 }
 
 DeviceMesh DeviceMesh::flatten(const MeshDims& mesh_dims, std::string dim_name) const {
+  constexpr std::size_t most_kept = 16;
   const std::pair key(layout().indices(mesh_dims), std::move(dim_name));
-  const auto found = state().flats.find(key);
-  if (found != state().flats.end()) return found->second;
+  auto& flats = state_->flats;
+  const auto found = std::ranges::find(flats, key, [](const auto& flat) { return flat.first; });
+  if (found != flats.end()) return found->second;
   const DeviceMesh flat(communicator(), sub(mesh_dims).layout().flattened(key.second));
-  return state_->flats.emplace(key, flat).first->second;
+  if (flats.size() == most_kept) flats.pop_front();
+  return flats.emplace_back(key, flat).second;
 }
 
 const Extents& DeviceMesh::ranks_per_node() const {
@@ -256,6 +261,10 @@ detail::OperationLog* detail::MeshAccess::calls(const DeviceMesh& mesh) {
   auto& calls = mesh.state_->calls;
   if (calls == nullptr) calls = &control.log(layout.hash(), layout.ranks(), to_string(layout));
   return calls;
+}
+
+detail::RandomState& detail::MeshAccess::random_state(const DeviceMesh& mesh) {
+  return calls(mesh)->random;
 }
 
 bool detail::MeshAccess::is_part(const DeviceMesh& part, const DeviceMesh& mesh) {

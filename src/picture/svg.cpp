@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "error/utf8.hpp"
 #include "picture/svg.hpp"
 
 namespace tessera::detail {
@@ -63,7 +64,7 @@ const char* name(Anchor anchor) {
 
 std::string escaped_xml(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : as_utf8(text)) {
     switch (c) {
       case '&':
         result += "&amp;";

@@ -3,7 +3,10 @@
 #include <array>
 #include <string>
 
+#include <fmt/format.h>
+
 #include <tessera/error/error.hpp>
+#include <tessera/extents/hash.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/random.hpp>
 
@@ -26,11 +29,11 @@ KOKKOS_FUNCTION std::uint32_t high(std::uint64_t value) {
 ///
 /// It is written out because Random123 1.14 does not compile for HIP. Source: Salmon, Moraes, Dror,
 /// Shaw: Parallel random numbers: as easy as 1, 2, 3 (SC11).
-KOKKOS_FUNCTION Words draw(Random random, std::uint64_t index) {
+KOKKOS_FUNCTION Words draw(RandomKey key, std::uint64_t index) {
   constexpr int rounds = 10;
-  Words words = {low(index), high(index), low(random.stream), high(random.stream)};
-  std::uint32_t key0 = low(random.seed);
-  std::uint32_t key1 = high(random.seed);
+  Words words = {low(index), high(index), low(key.stream), high(key.stream)};
+  std::uint32_t key0 = low(key.seed);
+  std::uint32_t key1 = high(key.seed);
   for (int round = 0; round < rounds; ++round) {
     const std::uint64_t product0 = std::uint64_t{0xd2511f53} * words[0];
     const std::uint64_t product1 = std::uint64_t{0xcd9e8d57} * words[2];
@@ -90,14 +93,14 @@ struct FillRandom {
   LoopArray strides;
   LoopArray index_strides;
   std::int64_t first_index;
-  Random random;
+  RandomKey key;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     const auto item = loops.item(i);
     auto* to = data + loops.offset(item, strides);
     auto index = first_index + loops.offset(item, index_strides);
     for (std::int64_t k = 0; k < item.length; ++k) {
-      const Words words = draw(random, static_cast<std::uint64_t>(index));
+      const Words words = draw(key, static_cast<std::uint64_t>(index));
       for (int part = 0; part < Parts; ++part)
         reinterpret_cast<T*>(to)[part] = Distribution::template number<T>(words, part);
       to += strides[loops.ndims - 1];
@@ -114,7 +117,7 @@ struct Piece {
 };
 
 template <class T, int Parts, class Distribution>
-void fill(const Execution& execution, Random random, const Piece& piece) {
+void fill(const Execution& execution, RandomKey key, const Piece& piece) {
   Extents extents = piece.destination.extents;
   std::array strides{piece.destination.strides, piece.index_strides};
   for (auto& stride : strides[0]) stride *= piece.destination.type.size;
@@ -123,7 +126,7 @@ void fill(const Execution& execution, Random random, const Piece& piece) {
   const FillRandom<T, Parts, Distribution> kernel{
       piece.destination.data,   make_loops(extents, on_device ? 1 : random_host_chunk),
       loop_strides(strides[0]), loop_strides(strides[1]),
-      piece.first_index,        random};
+      piece.first_index,        key};
   if (on_device)
     launch_on_device(execution, "tessera::detail::fill_random", kernel.loops.items(), kernel);
   else
@@ -132,12 +135,12 @@ void fill(const Execution& execution, Random random, const Piece& piece) {
 }
 
 template <class T, int Parts>
-void fill(const Execution& execution, Distribution distribution, Random random,
+void fill(const Execution& execution, Distribution distribution, RandomKey key,
           const Piece& piece) {
   if (distribution == Distribution::uniform)
-    fill<T, Parts, Uniform>(execution, random, piece);
+    fill<T, Parts, Uniform>(execution, key, piece);
   else
-    fill<T, Parts, Normal>(execution, random, piece);
+    fill<T, Parts, Normal>(execution, key, piece);
 }
 
 template <class T>
@@ -162,7 +165,28 @@ bool can_draw(ElementKind kind) {
   }
 }
 
+/// Far from the streams that users name.
+constexpr std::uint64_t first_stream_of_mesh = std::uint64_t{1} << 63;
+
 }  // namespace
+
+RandomKey key_of(const Random& random, const DeviceMesh& mesh, FunctionName function) {
+  if (random.seed || random.stream) return {random.seed.value_or(0), random.stream.value_or(0)};
+  if (!mesh.coordinate()) return {};
+  return collectively(mesh, function, [&](Operation& operation) {
+    auto& [seed, draws, is_sure] = MeshAccess::random_state(mesh);
+    const auto call = [&, seed = seed, draws = draws] {
+      return fmt::format("{} without a seed, call {} after manual_seed({})", function.text, draws,
+                         seed);
+    };
+    if (is_sure)
+      operation.state(hash_combine(seed, draws), call);
+    else
+      operation.agree_always(hash_combine(seed, draws), call);
+    is_sure = true;
+    return RandomKey{seed, first_stream_of_mesh + draws++};
+  });
+}
 
 void require_random(ElementType type) {
   require(can_draw(type.kind), [&] {
@@ -170,7 +194,7 @@ void require_random(ElementType type) {
   });
 }
 
-void fill_random(const Execution& execution, Distribution distribution, Random random,
+void fill_random(const Execution& execution, Distribution distribution, RandomKey key,
                  const ArrayRef& destination, const Extents& global_shape,
                  const Extents& global_offset) {
   require_random(destination.type);
@@ -178,7 +202,7 @@ void fill_random(const Execution& execution, Distribution distribution, Random r
   for (std::size_t d = 0; d < global_shape.size(); ++d)
     piece.first_index += global_offset[d] * piece.index_strides[d];
   const auto fill_with = [&]<class T, int Parts>() {
-    if (destination.bytes() > 0) fill<T, Parts>(execution, distribution, random, piece);
+    if (destination.bytes() > 0) fill<T, Parts>(execution, distribution, key, piece);
   };
   switch (destination.type.kind) {
     case ElementKind::float32:
@@ -201,3 +225,12 @@ void fill_random(const Execution& execution, Distribution distribution, Random r
 }
 
 }  // namespace tessera::detail
+
+void tessera::manual_seed(const DeviceMesh& mesh, std::uint64_t seed) {
+  collectively(mesh, "manual_seed", [&](Operation& operation) {
+    if (!mesh.coordinate()) return;
+    const auto call = [&] { return fmt::format("manual_seed({})", seed); };
+    operation.agree_always(seed, call);
+    detail::MeshAccess::random_state(mesh) = {.seed = seed};
+  });
+}

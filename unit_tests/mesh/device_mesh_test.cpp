@@ -85,6 +85,19 @@ TEST(DeviceMesh, groups_of_three_named_dims_are_row_major) {
   EXPECT_EQ(mesh.sub({"tp", "dp"}).dim_names(), (std::vector<std::string>{"tp", "dp"}));
 }
 
+/// A mesh of the last names comes with what was kept with it, older ones are made anew.
+TEST(DeviceMesh, flatten_keeps_meshes_of_the_last_names) {
+  const auto mesh = init_device_mesh(MPI_COMM_WORLD, {1, 1});
+  const auto note = [&](const std::string& name) -> int& {
+    return detail::MeshAccess::attachment<int>(mesh.flatten({0, 1}, name));
+  };
+  note("first") = 1;
+  EXPECT_EQ(note("first"), 1);
+  for (int i = 0; i < 100; ++i) note(std::to_string(i)) = 2;
+  EXPECT_EQ(note("99"), 2);
+  EXPECT_EQ(note("first"), 0);
+}
+
 TEST(DeviceMesh, flatten_is_one_dim_with_the_ranks_of_sub) {
   const auto mesh = mesh_of({2, 2, 2}, {"dp", "pp", "tp"});
   if (mesh.is_null()) return;

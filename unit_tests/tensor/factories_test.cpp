@@ -194,8 +194,8 @@ TEST(Factories, views_without_dynamic_extents_work_off_the_mesh_too) {
   using Scalar = Kokkos::View<double, TestSpace>;
   using Three = Kokkos::View<double[3], TestSpace>;
   for (const auto& mesh : lines()) {
-    const auto scalar = rand<Scalar>(mesh, {Replicate()}, {});
-    const auto drawn = rand<Three>(mesh, {Replicate()}, {3});
+    const auto scalar = rand<Scalar>(mesh, {Replicate()}, {}, {.seed = 1});
+    const auto drawn = rand<Three>(mesh, {Replicate()}, {3}, {.seed = 1});
     const auto index = iota<Three>(mesh, {Replicate()}, {3});
     const auto copy = clone(ones<Three>(mesh, {Replicate()}, {3}));
     const auto full = full_tensor(index);
@@ -217,8 +217,8 @@ TEST(Factories, random_integers_are_invalid_also_where_the_piece_is_empty) {
     const auto normal =
         message_of<InvalidArgument>([&] { randn<Integers>(mesh, {Shard(0)}, {0}); });
 
-    EXPECT_EQ(uniform, "rand: expected a floating or complex element type, got int32");
-    EXPECT_EQ(normal, "randn: expected a floating or complex element type, got int32");
+    EXPECT_EQ(uniform, "rand: expected float, double or a complex of them as element type, got int32");
+    EXPECT_EQ(normal, "randn: expected float, double or a complex of them as element type, got int32");
   }
 }
 

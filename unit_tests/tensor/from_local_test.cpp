@@ -467,8 +467,8 @@ TEST(FromLocal, placements_that_do_not_fit_are_invalid) {
     const auto of_3d_shape = call({Replicate()}, {2, 2, 2});
     const auto of_op = call({Partial(ReduceOp::bxor)}, {2, 2});
 
-    EXPECT_THAT(of_two, HasSubstr("from_local: expected 1 placements for mesh"));
-    EXPECT_THAT(of_two_given, HasSubstr("from_local: expected 1 placements for mesh"));
+    EXPECT_THAT(of_two, HasSubstr("from_local: expected 1 placement for mesh"));
+    EXPECT_THAT(of_two_given, HasSubstr("from_local: expected 1 placement for mesh"));
     EXPECT_THAT(of_dim_2, HasSubstr("from_local: expected Shard dims of a 2-d tensor, got S(2)"));
     if (!is_on(mesh)) continue;
     EXPECT_THAT(of_3d_shape, HasSubstr("from_local: expected a shape of 2 dims"));

@@ -16,6 +16,7 @@
 #include <tessera/tensor/factories.hpp>
 #include <tessera/tensor/from_local.hpp>
 
+#include "../support/errors.hpp"
 #include "../support/meshes.hpp"
 #include "../support/tensors.hpp"
 #include "../support/traffic.hpp"
@@ -128,6 +129,66 @@ TEST(RandomOnMeshes, another_seed_or_stream_differs) {
   EXPECT_FALSE(have_equal_bits(first, draw({.seed = 1, .stream = 3})));
   EXPECT_FALSE(have_equal_bits(first, draw({.seed = 2, .stream = 1})));
   EXPECT_FALSE(have_equal_bits(first, draw({})));
+}
+
+/// What rand() and randn() draw without a seed, one after the other.
+std::vector<std::vector<double>> next_two(const DeviceMesh& mesh, const Placements& placements) {
+  return {elements(full_tensor(rand<Matrix>(mesh, placements, shape))),
+          elements(full_tensor(randn<Matrix>(mesh, placements, shape)))};
+}
+
+TEST(RandomOnMeshes, calls_without_a_seed_differ_until_manual_seed_restarts_them) {
+  const auto mesh = alone();
+  const auto draw = [&] { return elements(rand<Matrix>(mesh, {Replicate()}, shape).to_local()); };
+  manual_seed(mesh, 7);
+  const auto first = draw(), second = draw();
+  manual_seed(mesh, 7);
+  const auto again = draw();
+  manual_seed(mesh, 8);
+  const auto other = draw();
+
+  EXPECT_FALSE(have_equal_bits(first, second));
+  EXPECT_TRUE(have_equal_bits(first, again));
+  EXPECT_FALSE(have_equal_bits(first, other));
+  const Random same{.seed = 7, .stream = (std::uint64_t{1} << 63) + 1};
+  EXPECT_TRUE(
+      have_equal_bits(second, elements(rand<Matrix>(mesh, {Replicate()}, shape, same).to_local())));
+}
+
+TEST(RandomOnMeshes, calls_without_a_seed_are_equal_on_all_meshes) {
+  manual_seed(alone(), 3);
+  const auto expected = next_two(alone(), {Replicate()});
+  for (const auto& [mesh, placements] : cases()) {
+    manual_seed(mesh, 3);
+    const auto got = next_two(mesh, placements);
+    if (!is_on(mesh)) continue;
+    EXPECT_TRUE(have_equal_bits(got[0], expected[0])) << to_string(mesh);
+    EXPECT_TRUE(have_equal_bits(got[1], expected[1])) << to_string(mesh);
+  }
+}
+
+TEST(RandomOnMeshes, calls_without_a_seed_send_no_message) {
+  const auto mesh = mesh_of({world_size()});
+  manual_seed(mesh, 1);
+  Traffic traffic;
+  for (int i = 0; i < 3; ++i) rand<Matrix>(mesh, {Shard(0)}, shape);
+  EXPECT_EQ(traffic.exchanges() + traffic.metadata() + traffic.agreements(), 0);
+}
+
+TEST(RandomOnMeshes, a_call_that_one_rank_alone_makes_is_found) {
+  if (world_size() == 1) GTEST_SKIP() << "needs two ranks";
+  const auto mesh = mesh_of({world_size()});
+  manual_seed(mesh, 1);
+  if (mesh.rank() == 1) rand<Matrix>(mesh, {Shard(0)}, shape);
+  const auto draw = [&] { return rand<Matrix>(mesh, {Shard(0)}, shape); };
+  EXPECT_NO_THROW(draw());
+  EXPECT_THROW(full_tensor(draw()), InvalidArgument);
+  // The ranks are in step again, but have drawn different numbers of tensors.
+  const auto message = message_of<InvalidArgument>(draw);
+  EXPECT_NE(message.find("call 2 after manual_seed(1)"), std::string::npos) << message;
+  EXPECT_NE(message.find("call 3 after manual_seed(1)"), std::string::npos) << message;
+  manual_seed(mesh, 1);
+  EXPECT_NO_THROW(full_tensor(draw()));
 }
 
 /// Sum over the ranks of the mesh.

@@ -21,7 +21,7 @@ using detail::Distribution;
 using namespace tessera::test;
 
 template <class T>
-std::vector<T> filled(Distribution distribution, Random random, std::int64_t size,
+std::vector<T> filled(Distribution distribution, detail::RandomKey random, std::int64_t size,
                       std::int64_t first = 0) {
   std::vector<T> values(static_cast<std::size_t>(size));
   detail::fill_random(Execution(), distribution, random,
@@ -32,7 +32,7 @@ std::vector<T> filled(Distribution distribution, Random random, std::int64_t siz
 }
 
 template <class T>
-T uniform(Random random, std::uint64_t index) {
+T uniform(detail::RandomKey random, std::uint64_t index) {
   return filled<T>(Distribution::uniform, random, 1, static_cast<std::int64_t>(index))[0];
 }
 
@@ -44,8 +44,8 @@ float unit24(std::uint32_t bits) {
 }
 
 TEST(Rand, gives_the_known_answers_of_philox) {
-  const Random ones{~0ull, ~0ull};
-  const Random pi{0x299f31d0a4093822ull, 0x0370734413198a2eull};
+  const detail::RandomKey ones{~0ull, ~0ull};
+  const detail::RandomKey pi{0x299f31d0a4093822ull, 0x0370734413198a2eull};
 
   EXPECT_EQ(uniform<double>({}, 0), unit53(0xe169c58d6627e8d5ull));
   EXPECT_EQ(uniform<float>({}, 0), unit24(0x6627e8d5u));
@@ -166,9 +166,9 @@ TEST(Rand, rejects_types_that_have_no_such_numbers) {
   };
 
   EXPECT_EQ(message(1, Distribution::uniform),
-            "expected a floating or complex element type, got int32");
+            "expected float, double or a complex of them as element type, got int32");
   EXPECT_EQ(message(1.0L, Distribution::normal),
-            "expected a floating or complex element type, got longdouble");
+            "expected float, double or a complex of them as element type, got longdouble");
 }
 
 TEST(Rand, fills_nothing_where_there_is_nothing) {

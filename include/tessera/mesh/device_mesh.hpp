@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <tessera/agreement/detail/operation.hpp>
+#include <tessera/agreement/detail/random_state.hpp>
 #include <tessera/agreement/options.hpp>
 #include <tessera/comm/collectives.hpp>
 #include <tessera/comm/communicator.hpp>
@@ -125,6 +126,8 @@ struct MeshAccess {
   /// Returns the log of the calls on `mesh`; null off the mesh. Errors: those of
   /// DeviceMesh::group().
   static OperationLog* calls(const DeviceMesh& mesh);
+  /// Returns the random numbers of the group of `mesh`, which this rank belongs to.
+  static RandomState& random_state(const DeviceMesh& mesh);
 
   /// Returns whether `part` is a mesh of some dims of `mesh`, made by it, that has fewer ranks.
   static bool is_part(const DeviceMesh& part, const DeviceMesh& mesh);

@@ -93,13 +93,14 @@ DTensor<V> make_full(const Execution& execution, const DeviceMesh& mesh, const T
 
 template <class V>
 DTensor<V> make_random(const Execution& execution, const DeviceMesh& mesh, const Target& target,
-                       const Extents& shape, Distribution distribution, Random random,
-                       const char* label) {
+                       const Extents& shape, Distribution distribution, const Random& random,
+                       FunctionName function, const char* label) {
   if constexpr (expect_allocatable<V>()) {
     require_random(element_type<typename V::value_type>());
     auto result = make_empty<V>(mesh, target, shape, label);
+    const auto key = key_of(random, mesh, function);
     if (mesh.coordinate() && result.to_local().size() > 0)
-      fill_random(execution, distribution, random, array_ref(result.to_local()), shape,
+      fill_random(execution, distribution, key, array_ref(result.to_local()), shape,
                   result.global_offset());
     finish(execution, label);
     return result;
@@ -310,15 +311,19 @@ DTensor<V> full(const Execution& exec, const Target& target, const Extents& shap
   });
 }
 
-/// Makes a floating or complex tensor of random numbers that are uniform in [0, 1). An element
-/// depends on (seed, stream, its global index) only: the gathered tensor is bit-identical for every
-/// mesh, placement, layout and backend. See Random.
+/// Makes a floating or complex tensor of random numbers that are uniform in [0, 1): those of a seed,
+/// or, without one, the next ones of the mesh, which advance with each call until manual_seed().
+///
+/// An element depends on (seed, stream, its global index) only: the gathered tensor is bit-identical
+/// for every mesh, placement, layout and backend. See Random. Without a seed it is collective over
+/// the mesh, and no message is sent; a rank that has left out a call is found by the next call that
+/// needs one.
 template <class V>
 DTensor<V> rand(const DeviceMesh& mesh, const Target& target, const Extents& shape,
                 Random random = {}) {
   return detail::named("rand", [&] {
     return detail::make_random<V>(Execution(), mesh, target, shape, detail::Distribution::uniform,
-                                  random, "tessera::rand");
+                                  random, "rand", "tessera::rand");
   });
 }
 /// Takes the mesh of the current DeviceMeshScope.
@@ -326,7 +331,7 @@ template <class V>
 DTensor<V> rand(const Target& target, const Extents& shape, Random random = {}) {
   return detail::named("rand", [&] {
     return detail::make_random<V>(Execution(), detail::mesh_of_scope(), target, shape,
-                                  detail::Distribution::uniform, random, "tessera::rand");
+                                  detail::Distribution::uniform, random, "rand", "tessera::rand");
   });
 }
 /// Orders the work on `exec`.
@@ -335,7 +340,7 @@ DTensor<V> rand(const Execution& exec, const DeviceMesh& mesh, const Target& tar
                 const Extents& shape, Random random = {}) {
   return detail::named("rand", [&] {
     return detail::make_random<V>(exec, mesh, target, shape, detail::Distribution::uniform, random,
-                                  "tessera::rand");
+                                  "rand", "tessera::rand");
   });
 }
 /// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
@@ -344,7 +349,7 @@ DTensor<V> rand(const Execution& exec, const Target& target, const Extents& shap
                 Random random = {}) {
   return detail::named("rand", [&] {
     return detail::make_random<V>(exec, detail::mesh_of_scope(), target, shape,
-                                  detail::Distribution::uniform, random, "tessera::rand");
+                                  detail::Distribution::uniform, random, "rand", "tessera::rand");
   });
 }
 
@@ -355,7 +360,7 @@ DTensor<V> randn(const DeviceMesh& mesh, const Target& target, const Extents& sh
                  Random random = {}) {
   return detail::named("randn", [&] {
     return detail::make_random<V>(Execution(), mesh, target, shape, detail::Distribution::normal,
-                                  random, "tessera::randn");
+                                  random, "randn", "tessera::randn");
   });
 }
 /// Takes the mesh of the current DeviceMeshScope.
@@ -363,7 +368,7 @@ template <class V>
 DTensor<V> randn(const Target& target, const Extents& shape, Random random = {}) {
   return detail::named("randn", [&] {
     return detail::make_random<V>(Execution(), detail::mesh_of_scope(), target, shape,
-                                  detail::Distribution::normal, random, "tessera::randn");
+                                  detail::Distribution::normal, random, "randn", "tessera::randn");
   });
 }
 /// Orders the work on `exec`.
@@ -372,7 +377,7 @@ DTensor<V> randn(const Execution& exec, const DeviceMesh& mesh, const Target& ta
                  const Extents& shape, Random random = {}) {
   return detail::named("randn", [&] {
     return detail::make_random<V>(exec, mesh, target, shape, detail::Distribution::normal, random,
-                                  "tessera::randn");
+                                  "randn", "tessera::randn");
   });
 }
 /// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
@@ -381,7 +386,7 @@ DTensor<V> randn(const Execution& exec, const Target& target, const Extents& sha
                  Random random = {}) {
   return detail::named("randn", [&] {
     return detail::make_random<V>(exec, detail::mesh_of_scope(), target, shape,
-                                  detail::Distribution::normal, random, "tessera::randn");
+                                  detail::Distribution::normal, random, "randn", "tessera::randn");
   });
 }
 

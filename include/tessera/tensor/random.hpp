@@ -3,17 +3,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <tessera/extents/extents.hpp>
+#include <tessera/mesh/device_mesh.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/execution.hpp>
 
 namespace tessera {
 
-/// Selects random numbers. An element depends on (seed, stream, its global index) only.
+/// Selects random numbers. Without a seed and a stream, they are those of the mesh, which advance with
+/// each call: see manual_seed().
 ///
-/// Element i, the row-major linear index in the global shape, draws the four 32-bit words w0 … w3
-/// of Philox4x32-10 (Salmon et al., SC11) with
+/// What is left out beside the other is 0. An element depends on (seed, stream, its global index)
+/// only. Element i, the row-major linear index in the global shape, draws the four 32-bit words
+/// w0 … w3 of Philox4x32-10 (Salmon et al., SC11) with
 ///   counter {low word of i, high word of i, low word of stream, high word of stream},
 ///   key     {low word of seed, high word of seed}.
 /// With a = w0 + 2^32 w1 and b = w2 + 2^32 w3:
@@ -24,13 +28,33 @@ namespace tessera {
 ///            r cos(angle), rounded to the type.
 ///            complex: the imaginary part is r sin(angle), so each part has variance 1.
 struct Random {
-  std::uint64_t seed = 0;
-  std::uint64_t stream = 0;
+  std::optional<std::uint64_t> seed = {};
+  std::optional<std::uint64_t> stream = {};
 };
+
+/// Restarts the random numbers that rand() and randn() draw without a seed on meshes of these ranks
+/// in this shape: call number n after it, from 0, draws those of the given seed and stream 2^63 + n.
+/// The program begins as if after manual_seed(mesh, 0).
+///
+/// Collective over the mesh. Errors: InvalidArgument for a null mesh, or seeds that differ between
+/// ranks.
+void manual_seed(const DeviceMesh& mesh, std::uint64_t seed);
 
 namespace detail {
 
 enum class Distribution { uniform, normal };
+
+/// Chooses the numbers of one tensor.
+struct RandomKey {
+  std::uint64_t seed = 0;
+  std::uint64_t stream = 0;
+};
+
+/// Returns what `random` selects; without a seed and a stream the next numbers of the mesh.
+///
+/// Local with a seed. Otherwise collective over the mesh, without a message, as long as no call has
+/// failed. Errors: InvalidArgument, if the ranks have drawn different numbers of tensors.
+RandomKey key_of(const Random& random, const DeviceMesh& mesh, FunctionName function);
 
 /// Throws InvalidArgument unless numbers of `type` can be drawn: float32, float64, complex64,
 /// complex128, and 16-bit floats if the backend has them. All ranks get the same result.
@@ -40,7 +64,7 @@ void require_random(ElementType type);
 /// on `execution`, not fenced.
 ///
 /// Uniform numbers lie in [0, 1). Errors: as require_random.
-void fill_random(const Execution& execution, Distribution distribution, Random random,
+void fill_random(const Execution& execution, Distribution distribution, RandomKey key,
                  const ArrayRef& destination, const Extents& global_shape,
                  const Extents& global_offset);
 

@@ -93,6 +93,9 @@ class Operation {
   void agree(std::uint64_t arguments, const CallText& call, AgreedCall& last);
   /// The same without a note.
   void agree(std::uint64_t arguments, const CallText& call);
+  /// The same for calls without messages, which all ranks make alike: compares at level always only.
+  /// Ranks that wait for this one learn what it has called.
+  void state(std::uint64_t arguments, const CallText& call);
   /// The same for calls that are rare or that nothing can interrupt: compares at every level but
   /// none.
   void agree_always(std::uint64_t arguments, const CallText& call);
