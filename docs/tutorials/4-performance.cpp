@@ -56,6 +56,7 @@ void measured(const DeviceMesh& mesh) {
 }
 
 void repeated(const DeviceMesh& mesh) {
+  manual_seed(mesh, 1);
   auto a = rand<Matrix>(mesh, {Shard(0)}, {1000, 600});
   auto b = empty<Matrix>(mesh, {Shard(1)}, {1000, 600});
   Redistributor there = make_plan<Matrix>(a.spec(), b.spec()).bind(mesh);
@@ -64,6 +65,7 @@ void repeated(const DeviceMesh& mesh) {
     there.execute(a.to_local(), b.to_local());
     back.execute(b.to_local(), a.to_local());
   }
+  manual_seed(mesh, 1);
   const auto once = rand<Matrix>(mesh, {Shard(0)}, {1000, 600});
   if (a.local_shape()[0] > 0)
     check(on_host(a.to_local())(0, 7) == on_host(once.to_local())(0, 7), "there and back");

@@ -11,7 +11,7 @@ namespace tessera {
 namespace {
 
 struct Summary {
-  std::int64_t length = 0;  ///< of the text; 0 if nothing went wrong
+  std::int64_t length = 0;  ///< length of the text; 0 if nothing went wrong
   bool is_of_mpi = false;
 };
 

@@ -10,7 +10,8 @@
 
 namespace tessera {
 
-/// What went wrong on a rank; an empty text if nothing did. It is thrown as IoError or as MpiError.
+/// Holds what went wrong on a rank; an empty text if nothing did. It is thrown as IoError or as
+/// MpiError.
 struct SharedError {
   std::string text;
   bool is_of_mpi = false;

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,7 +31,8 @@ struct Duplicate {
   MPI_Request request = MPI_REQUEST_NULL;
   bool has_begun = false;
   bool was_given_up = false;
-  int attempt = 0;  ///< calls of this rank that wanted it
+  int attempt = 0;           ///< calls of this rank that wanted it
+  std::list<int> told = {};  ///< what messages of roll calls are sent from
 
   void begin(MPI_Comm user) {
     if (has_begun) return;
@@ -47,7 +49,7 @@ struct Duplicate {
   }
 };
 
-/// Of the attribute by which a communicator keeps its duplicate that is not made yet.
+/// Returns the key of the attribute by which a communicator keeps its duplicate that is not made yet.
 int unmade_duplicate() {
   static const int keyval = [] {
     int result = MPI_KEYVAL_INVALID;
@@ -108,11 +110,13 @@ class RollCall {
     }
   }
 
-  void tell_all() const {
+  /// `told` holds what is sent.
+  void tell_all(std::list<int>& told) const {
+    const int& attempt = told.emplace_back(attempt_);
     for (int rank = 0; rank < static_cast<int>(was_heard_.size()); ++rank) {
       if (rank == rank_) continue;
       MPI_Request request = MPI_REQUEST_NULL;
-      check_mpi(MPI_Isend(&attempt_, 1, MPI_INT, rank, tag(), user_, &request), "MPI_Isend");
+      check_mpi(MPI_Isend(&attempt, 1, MPI_INT, rank, tag(), user_, &request), "MPI_Isend");
       check_mpi(MPI_Request_free(&request), "MPI_Request_free");
     }
   }
@@ -160,7 +164,7 @@ void wait(MPI_Comm user, double limit, Duplicate& duplicate) {
     advance_all();
     Control::poll_all();
     if (seconds() - start < limit && !calls.listen()) continue;
-    calls.tell_all();
+    calls.tell_all(duplicate.told);
     for (const double end = seconds() + roll_call_seconds; seconds() < end; backoff.pause()) {
       duplicate.is_made();  // MPI goes on with it
       calls.listen();

@@ -48,7 +48,7 @@ bool write(const std::filesystem::path& file, const std::string& text) {
 
 namespace {
 
-/// That of the user's call; of the function of the library outside of calls.
+/// Returns the name of the user's call; outside of calls that of the function of the library.
 std::string name_of(const TraceEvent& event) {
   if (event.call != nullptr) return event.call->name();
   std::string_view operation = event.operation;

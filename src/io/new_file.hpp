@@ -36,7 +36,7 @@ class NewFile {
   std::filesystem::path target_;
   std::filesystem::path temporary_;
   bool has_other_links_ = false;
-  bool is_there_ = false;  ///< under the other name
+  bool is_there_ = false;  ///< whether it exists under the other name
 };
 
 }  // namespace tessera::detail

@@ -26,7 +26,7 @@ struct DeviceMesh::State {
   std::optional<std::vector<int>> coordinate;
   detail::OperationLog* calls;
   std::map<std::vector<int>, DeviceMesh> subs;
-  /// By mesh dims and name; the last ones, as there may be any number of names.
+  /// Holds the meshes of the last names, by mesh dims and name: there may be any number of names.
   std::deque<std::pair<std::pair<std::vector<int>, std::string>, DeviceMesh>> flats;
   std::map<std::type_index, std::shared_ptr<void>> attachments;
   std::optional<Extents> ranks_per_node;  ///< empty until it is first asked for

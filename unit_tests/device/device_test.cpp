@@ -44,7 +44,7 @@ const std::vector<Placement> placements = {
 /// Numbers of its own on each rank that reduces.
 template <class V>
 DTensor<V> numbers(const DeviceMesh& mesh, const Placement& placement, const Extents& shape) {
-  if (!placement.is_partial()) return rand<V>(mesh, {placement}, shape);
+  if (!placement.is_partial()) return rand<V>(mesh, {placement}, shape, {.seed = 0});
   const Random random{.seed = static_cast<std::uint64_t>(mesh.rank() + 1)};
   const auto contribution = rand<V>(mesh, {Replicate()}, shape, random);
   return from_local(contribution.to_local(), mesh, {placement}, shape);

@@ -319,7 +319,7 @@ TEST(WriteNpy, of_what_has_no_such_file_is_invalid) {
   EXPECT_EQ(test::message_of<InvalidArgument>([&] { write_npy(shared.path(), pairs); }),
             "write_npy: expected an element type of the .npy format, got opaque(8 bytes)");
   EXPECT_EQ(test::message_of<InvalidArgument>([&] { write_npy(shared.path(), DTensor<Matrix>()); }),
-            "write_npy: expected a tensor, got a DTensor without a mesh");
+            "write_npy: expected a tensor on a mesh, got a null handle");
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ TEST(DeviceMesh, lists_of_ranks_that_do_not_fit_are_invalid) {
   };
   const auto world = std::to_string(world_size());
 
-  EXPECT_EQ(error({world_size()}, {1}), "DeviceMesh: expected ranks of a communicator of " + world +
+  EXPECT_EQ(error({world_size()}, {1}), "from_ranks: expected ranks of a communicator of " + world +
                                             " ranks, got rank " + world);
   EXPECT_EQ(error({0, 0}, {2}), "mesh: expected each rank once, got one twice");
   EXPECT_EQ(error({0}, {2}), "mesh: expected 2 ranks for shape (2), got 1");

@@ -172,7 +172,7 @@ struct PlanAccess {
 RedistributePlan plan_on_one_mesh(const DTensorSpec& source, const DTensorSpec& target,
                                   ElementType type, const PlanSettings& settings);
 
-/// Errors: InvalidArgument for a limit below 0.
+/// Throws InvalidArgument for a limit below 0.
 void require_memory_limit(std::int64_t extra_memory);
 /// Returns what differs from the default, each with ", " in front.
 std::string in_words(const PlanSettings& settings);

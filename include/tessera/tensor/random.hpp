@@ -32,7 +32,7 @@ struct Random {
   std::optional<std::uint64_t> stream = {};
 };
 
-/// Restarts the random numbers that rand() and randn() draw without a seed on meshes of these ranks
+/// Resets the random numbers that rand() and randn() draw without a seed on meshes of these ranks
 /// in this shape: call number n after it, from 0, draws those of the given seed and stream 2^63 + n.
 /// The program begins as if after manual_seed(mesh, 0).
 ///
