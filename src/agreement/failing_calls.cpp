@@ -68,7 +68,8 @@ bool Control::is_within_failed(OperationId id) const {
 void Control::tell_completed(int rank, OperationId id, const RecordedCall& past,
                              std::uint64_t fingerprint) {
   const auto& log = logs_.at(id.group);
-  const auto [name, text] = log.in_words(past.fingerprint, past.name);
+  const bool is_known = *past.name != '\0';
+  const auto [name, text] = log.in_words(past.fingerprint, is_known ? past.name : "another call");
   const Call call{id, past.fingerprint, name, text, log.name, log.ranks};
   const auto later = past.fingerprint == fingerprint ? OperationId() : later_call(id, fingerprint);
   send_statement(rank,

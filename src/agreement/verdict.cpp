@@ -81,7 +81,7 @@ Problem missing_ranks(const char* function, const OperationLog& log, double time
   const auto silent = those(all, [](const Heard& heard) { return !was_heard(heard); });
   // Who comes late is told by all who waited what they threw. One alone may hear nobody any more.
   const auto told = those(all, was_told);
-  if (!told.empty() && (silent.empty() || those(all, is_undecided).size() <= 1))
+  if (!told.empty() && (silent.empty() || told.size() >= those(all, is_undecided).size()))
     return told.front().statement->problem;
   // Who was held up by a rank that did not come is not to blame.
   auto ranks = ranks_of(those(silent, [](const Heard& heard) { return !heard.is_held_up; }));
@@ -110,11 +110,14 @@ std::string described(const Call& call, const Call& first) {
 
 /// The text of a call that is not `first` but may have its text.
 std::string told_apart(const Call& call, const Call& first) {
+  constexpr std::ptrdiff_t most = 16;
   auto text = described(call, first);
   if (text != first.text || is_same_call(call, first)) return text;
-  if (call.group != first.group)
-    return text + fmt::format(" of ranks {}", fmt::join(call.group, ", "));
-  return text + " with other options";
+  if (call.group == first.group) return text + " with other arguments";
+  const auto shown = std::min(most, std::ssize(call.group));
+  const auto last = call.group.begin() + shown;
+  return text + fmt::format(" of ranks {}{}", fmt::join(call.group.begin(), last, ", "),
+                            last == call.group.end() ? "" : ", …");
 }
 
 /// "A (on ranks 0, 2) and B (on rank 1)".

@@ -3,6 +3,7 @@
 // For io and debug: what went wrong on one rank is thrown on all.
 #pragma once
 
+#include <exception>
 #include <string>
 
 #include <tessera/comm/collectives.hpp>
@@ -27,7 +28,7 @@ SharedError error_of(Action&& action) {
     return {};
   } catch (const MpiError& error) {
     return {error.what(), true};
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     return {error.what()};
   }
 }

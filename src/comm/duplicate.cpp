@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-#include <list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -31,8 +30,7 @@ struct Duplicate {
   MPI_Request request = MPI_REQUEST_NULL;
   bool has_begun = false;
   bool was_given_up = false;
-  int attempt = 0;           ///< calls of this rank that wanted it
-  std::list<int> told = {};  ///< what messages of roll calls are sent from
+  int attempt = 0;  ///< calls of this rank that wanted it
 
   void begin(MPI_Comm user) {
     if (has_begun) return;
@@ -86,7 +84,7 @@ constexpr int first_looks = 8;
 /// attempt: those of earlier ones do not count.
 class RollCall {
  public:
-  RollCall(MPI_Comm user, int attempt) : user_(user), attempt_(attempt) {
+  RollCall(MPI_Comm user, int& attempt) : user_(user), attempt_(attempt) {
     int size = 0;
     check_mpi(MPI_Comm_rank(user, &rank_), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(user, &size), "MPI_Comm_size");
@@ -105,18 +103,20 @@ class RollCall {
       check_mpi(MPI_Recv(&attempt, 1, MPI_INT, status.MPI_SOURCE, tag(), user_, MPI_STATUS_IGNORE),
                 "MPI_Recv");
       if (attempt < attempt_) continue;
+      attempt_ = attempt;
       was_heard_[static_cast<std::size_t>(status.MPI_SOURCE)] = true;
       is_heard_ = true;
     }
   }
 
-  /// `told` holds what is sent.
-  void tell_all(std::list<int>& told) const {
-    const int& attempt = told.emplace_back(attempt_);
+  void tell_all() const {
+    // The last of the messages may never be received.
+    const auto sent = std::make_shared<int>(attempt_);
+    keep_for_ever(sent);
     for (int rank = 0; rank < static_cast<int>(was_heard_.size()); ++rank) {
       if (rank == rank_) continue;
       MPI_Request request = MPI_REQUEST_NULL;
-      check_mpi(MPI_Isend(&attempt, 1, MPI_INT, rank, tag(), user_, &request), "MPI_Isend");
+      check_mpi(MPI_Isend(sent.get(), 1, MPI_INT, rank, tag(), user_, &request), "MPI_Isend");
       check_mpi(MPI_Request_free(&request), "MPI_Request_free");
     }
   }
@@ -133,7 +133,7 @@ class RollCall {
   static int tag() { return largest_tag(); }
 
   MPI_Comm user_;
-  int attempt_;
+  int& attempt_;  ///< catches up with that of ranks that have tried more often
   int rank_ = 0;
   bool is_heard_ = false;
   std::vector<bool> was_heard_;
@@ -146,6 +146,17 @@ class RollCall {
                     : fmt::format("rank{} {}", ranks.size() > 1 ? "s" : "", fmt::join(ranks, ", "));
   throw Timeout(
       fmt::format("waited {:g} s for {} of the communicator to make its first mesh", limit, whom));
+}
+
+/// Returns whether the duplicate was made after all.
+bool comes_while_others_are_told(RollCall& calls, Duplicate& duplicate) {
+  calls.tell_all();
+  Backoff backoff(true);
+  for (const double end = seconds() + roll_call_seconds; seconds() < end; backoff.pause()) {
+    if (duplicate.is_made()) return true;
+    calls.listen();
+  }
+  return false;
 }
 
 void wait(MPI_Comm user, double limit, Duplicate& duplicate) {
@@ -164,11 +175,8 @@ void wait(MPI_Comm user, double limit, Duplicate& duplicate) {
     advance_all();
     Control::poll_all();
     if (seconds() - start < limit && !calls.listen()) continue;
-    calls.tell_all(duplicate.told);
-    for (const double end = seconds() + roll_call_seconds; seconds() < end; backoff.pause()) {
-      duplicate.is_made();  // MPI goes on with it
-      calls.listen();
-    }
+    // It is made only where all ranks have begun: then all of them see it in this time.
+    if (comes_while_others_are_told(calls, duplicate)) return;
     duplicate.give_up();
     throw_timeout(limit, calls);
   }
@@ -182,7 +190,8 @@ MPI_Comm duplicate_within(MPI_Comm user, double limit) {
   try {
     wait(user, limit, duplicate);
   } catch (const MpiError&) {
-    take(user, duplicate);  // the next call begins anew
+    // The next call begins anew, unless MPI still writes to this one.
+    if (duplicate.request == MPI_REQUEST_NULL) take(user, duplicate);
     throw;
   }
   return take(user, duplicate);

@@ -74,12 +74,13 @@ void read_agreement_options(const Communicator& communicator) {
   auto& options = communicator.state().control->options;
   const auto level = variable_of_first(group, "TESSERA_AGREEMENT");
   if (!level.empty()) options.level = parse_level(level);
-  const auto read_seconds = [&](const char* name, double& seconds, double least) {
-    const auto text = variable_of_first(group, name);
-    if (!text.empty()) seconds = parse_seconds(name, text, least);
-  };
-  read_seconds("TESSERA_TIMEOUT", options.timeout, least_timeout);
-  read_seconds("TESSERA_PATIENCE", options.patience, least_patience);
+  const auto timeout = variable_of_first(group, "TESSERA_TIMEOUT");
+  // Until here this rank's own limit held.
+  options.timeout = timeout.empty() ? AgreementOptions().timeout
+                                    : parse_seconds("TESSERA_TIMEOUT", timeout, least_timeout);
+  const auto patience = variable_of_first(group, "TESSERA_PATIENCE");
+  if (!patience.empty())
+    options.patience = parse_seconds("TESSERA_PATIENCE", patience, least_patience);
 }
 
 }  // namespace tessera::detail

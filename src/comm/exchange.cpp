@@ -79,7 +79,7 @@ void Exchange::drain() {
       if (!segment.is_open || segment.is_sent != is_sent) continue;
       while (!detail::drain({&segment.request, 1}, 0.0)) {
         const bool is_dead = has_failed_ || owner_ == nullptr || !control.is_listening() ||
-                             (owner_ != nullptr && owner_->may_have_lost_a_rank());
+                             owner_->may_have_lost_a_rank();
         const double limit = is_dead ? detail::drain_seconds_of_the_dead : control.options.timeout;
         if (detail::seconds() - start > limit) return;
         detail::advance_all();

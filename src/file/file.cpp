@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -17,27 +16,10 @@
 namespace tessera {
 namespace {
 
-/// Returns whether the error is one of files. Others are those of MPI, which runs out of
-/// communicators, for example.
-bool is_of_files(int code) {
-  int error_class = MPI_ERR_UNKNOWN;
-  MPI_Error_class(code, &error_class);
-  constexpr std::array of_files{MPI_ERR_FILE,         MPI_ERR_NOT_SAME,
-                                MPI_ERR_AMODE,        MPI_ERR_UNSUPPORTED_OPERATION,
-                                MPI_ERR_NO_SUCH_FILE, MPI_ERR_FILE_EXISTS,
-                                MPI_ERR_BAD_FILE,     MPI_ERR_ACCESS,
-                                MPI_ERR_NO_SPACE,     MPI_ERR_QUOTA,
-                                MPI_ERR_READ_ONLY,    MPI_ERR_FILE_IN_USE,
-                                MPI_ERR_IO,           MPI_ERR_UNSUPPORTED_DATAREP};
-  return std::ranges::find(of_files, error_class) != of_files.end();
-}
-
 void check_io(int code, const char* function, const std::filesystem::path& path) {
-  if (code == MPI_SUCCESS) return;
-  const auto text =
-      fmt::format("File::{}: '{}': {}", function, path.string(), detail::mpi_error_text(code));
-  if (is_of_files(code)) throw IoError(text);
-  throw MpiError(text);
+  require<IoError>(code == MPI_SUCCESS, [&] {
+    return fmt::format("File::{}: '{}': {}", function, path.string(), detail::mpi_error_text(code));
+  });
 }
 
 /// Returns the name by which MPI-IO opens a file. What comes before a colon is the kind of the file

@@ -34,22 +34,27 @@ bool has_order(const ArrayRef& array, StorageOrder order) {
   return array.space == MemorySpace::host;
 }
 
+bool is_converted(const NpyHeader& header, ElementType type) {
+  return header.type != type || type.kind == ElementKind::boolean;
+}
+
 /// Reads the elements of `box` into `data`, as `type` in native byte order, in the order of the
-/// file.
+/// file. `raw` has room for those of the file, if they are converted.
 void read_elements(const File& file, const NpyHeader& header, const Box& box, ElementType type,
-                   std::byte* data) {
+                   std::byte* raw, std::byte* data) {
   const auto count = box.size();
-  const bool is_converted = header.type != type || type.kind == ElementKind::boolean;
-  const auto raw = is_converted ? make_buffer(count * header.type.size) : nullptr;
-  auto* const arrived = raw ? raw.get() : data;
+  auto* const arrived = is_converted(header, type) ? raw : data;
   file.read_box({header.data_offset, header.type.size, header.shape, header.order}, box, arrived);
   if (header.byte_order != std::endian::native) swap_bytes(header.type, arrived, count);
-  if (raw) convert(header.type.kind, arrived, type.kind, data, count);
+  if (is_converted(header, type)) convert(header.type.kind, arrived, type.kind, data, count);
 }
 
 std::string in_words(const NpyHeader& header) {
-  return fmt::format("{} {}, {} bytes", to_string(header.type), to_string(header.shape),
-                     header.file_bytes);
+  return fmt::format("{} {}, {}{}, data at byte {} of {}", to_string(header.type),
+                     to_string(header.shape),
+                     header.order == StorageOrder::row_major ? "C order" : "Fortran order",
+                     header.byte_order == std::endian::native ? "" : ", other byte order",
+                     header.data_offset, header.file_bytes);
 }
 
 /// A relative path may lead to another file on each rank.
@@ -77,12 +82,15 @@ void read_piece(const Execution& execution, const std::string& path, const NpyHe
   const bool is_direct = has_order(piece, header.order);
   const auto landing = is_direct ? nullptr : make_buffer(box.size() * piece.type.size);
   auto* const data = landing ? landing.get() : piece.data;
+  // What may fail on one rank alone comes before the others open the file.
+  const auto raw =
+      is_converted(header, piece.type) ? make_buffer(box.size() * header.type.size) : nullptr;
   SharedError error;
   if (mesh.rank() != 0) error = error_of([&] { require_same_file(path, header); });
   throw_together(mesh.group(), error, operation);
   error = error_of([&] {
     auto file = File::open(mesh.group(), path, FileAccess::read);
-    read_elements(file, header, box, piece.type, data);
+    read_elements(file, header, box, piece.type, raw.get(), data);
   });
   throw_together(mesh.group(), error, operation);
   if (is_direct) return;

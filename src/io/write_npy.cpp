@@ -127,17 +127,18 @@ void write_pieces(Operation& operation, const Execution& execution, const std::s
   const auto call = [&] {
     return fmt::format("write_npy of '{}': {} {}", path, to_string(piece.type), to_string(spec));
   };
-  operation.agree_always(arguments, call);
   execution.fence("tessera::write_npy: before reading the pieces");
-  auto file = make_file(group, path);
-  const auto temporary =
-      text_of_first(group, file ? file->temporary() : std::string(), TraceKind::metadata, label);
+  // What may fail on one rank alone comes before the others open the file.
   const bool is_direct = piece.is_row_major() && piece.space == MemorySpace::host;
   std::vector<std::byte> packed(is_direct ? 0 : static_cast<std::size_t>(piece.bytes()));
   if (!is_direct) {
     copy(execution, piece, row_major(packed.data(), piece.type, piece.extents, MemorySpace::host));
     execution.fence("tessera::write_npy: before writing the file");
   }
+  operation.agree_always(arguments, call);
+  auto file = make_file(group, path);
+  const auto temporary =
+      text_of_first(group, file ? file->temporary() : std::string(), TraceKind::metadata, label);
   const auto* const elements = is_direct ? piece.data : packed.data();
   const FileContent content(spec, piece.type);
   const auto error = write_file(mesh, temporary, spec, content, elements);

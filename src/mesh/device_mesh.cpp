@@ -268,9 +268,11 @@ detail::RandomState& detail::MeshAccess::random_state(const DeviceMesh& mesh) {
 }
 
 bool detail::MeshAccess::is_part(const DeviceMesh& part, const DeviceMesh& mesh) {
-  if (part.size() == mesh.size()) return false;
   // An equal mesh of the user's is the same one on all ranks.
-  const auto is_it = [&](const auto& made) { return made.second.state_ == part.state_; };
+  const auto is_it = [&](const auto& made) {
+    const bool is_whole = made.second.size() == mesh.size();
+    return !is_whole && (made.second.state_ == part.state_ || is_part(part, made.second));
+  };
   return std::ranges::any_of(mesh.state().subs, is_it) ||
          std::ranges::any_of(mesh.state().flats, is_it);
 }

@@ -174,17 +174,18 @@ RandomKey key_of(const Random& random, const DeviceMesh& mesh, FunctionName func
   if (random.seed || random.stream) return {random.seed.value_or(0), random.stream.value_or(0)};
   if (!mesh.coordinate()) return {};
   return collectively(mesh, function, [&](Operation& operation) {
-    auto& [seed, draws, is_sure] = MeshAccess::random_state(mesh);
-    const auto call = [&, seed = seed, draws = draws] {
-      return fmt::format("{} without a seed, call {} after manual_seed({})", function.text, draws,
-                         seed);
+    auto& state = MeshAccess::random_state(mesh);
+    const auto call = [&] {
+      return fmt::format("{} without a seed, call {} after manual_seed({})", function.text,
+                         state.draws, state.seed);
     };
-    if (is_sure)
-      operation.state(hash_combine(seed, draws), call);
+    const auto hash = hash_combine(state.seed, state.draws);
+    if (state.compared_at == doubts())
+      operation.state(hash, call);
     else
-      operation.agree_always(hash_combine(seed, draws), call);
-    is_sure = true;
-    return RandomKey{seed, first_stream_of_mesh + draws++};
+      operation.agree_always(hash, call);
+    state.compared_at = doubts();
+    return RandomKey{state.seed, first_stream_of_mesh + state.draws++};
   });
 }
 
@@ -231,6 +232,7 @@ void tessera::manual_seed(const DeviceMesh& mesh, std::uint64_t seed) {
     if (!mesh.coordinate()) return;
     const auto call = [&] { return fmt::format("manual_seed({})", seed); };
     operation.agree_always(seed, call);
-    detail::MeshAccess::random_state(mesh) = {.seed = seed};
+    detail::MeshAccess::random_state(mesh) = {
+        .seed = seed, .draws = 0, .compared_at = detail::doubts()};
   });
 }

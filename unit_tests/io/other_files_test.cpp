@@ -61,8 +61,9 @@ std::string error_where_the_last_rank_has(const std::string& other) {
 TEST(OtherFiles, are_noticed_where_shapes_differ) {
   if (test::world_size() == 1) GTEST_SKIP() << "needs two ranks";
   const auto message = error_where_the_last_rank_has(zeros(6));
-  EXPECT_THAT(message, HasSubstr("expected the file that mesh rank 0 has (float64 (4, 2), "));
-  EXPECT_THAT(message, HasSubstr("got another one (float64 (6, 2), "));
+  EXPECT_THAT(message,
+              HasSubstr("expected the file that mesh rank 0 has (float64 (4, 2), C order, "));
+  EXPECT_THAT(message, HasSubstr("got another one (float64 (6, 2), C order, "));
   EXPECT_THAT(message, HasSubstr("(on rank " + std::to_string(test::world_size() - 1) + ")"));
 }
 

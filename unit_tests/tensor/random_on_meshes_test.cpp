@@ -191,6 +191,19 @@ TEST(RandomOnMeshes, a_call_that_one_rank_alone_makes_is_found) {
   EXPECT_NO_THROW(full_tensor(draw()));
 }
 
+/// The call that fails may be one on another mesh of the same ranks.
+TEST(RandomOnMeshes, a_call_that_one_rank_alone_makes_is_found_on_another_mesh) {
+  if (world_size() % 2 != 0) GTEST_SKIP() << "needs an even number of ranks";
+  const auto mesh = mesh_of({world_size()}), other = mesh_of({2, world_size() / 2});
+  manual_seed(mesh, 1);
+  const auto x = ones<Matrix>(other, {Shard(0), Shard(1)}, shape);
+  if (mesh.rank() == 1) rand<Matrix>(mesh, {Shard(0)}, shape);
+  EXPECT_THROW(full_tensor(x), Error);
+  EXPECT_THROW(rand<Matrix>(mesh, {Shard(0)}, shape), InvalidArgument);
+  manual_seed(mesh, 1);
+  EXPECT_NO_THROW(full_tensor(rand<Matrix>(mesh, {Shard(0)}, shape)));
+}
+
 /// Sum over the ranks of the mesh.
 double sum_over(const DeviceMesh& mesh, double mine) {
   const Kokkos::View<double, TestSpace> local("local");

@@ -38,8 +38,8 @@ struct FileArray {
 
 /// A File is a file of bytes that the ranks of a group have opened together, by MPI-IO.
 ///
-/// Every failure is an IoError that names the path, or an MpiError where MPI lacks something else,
-/// such as a communicator. It is thrown on the rank that met it, by open()
+/// Every failure is an IoError that names the path, but for open() where MPI has no communicator left,
+/// which is an MpiError. It is thrown on the rank that met it, by open()
 /// on all ranks. Other ranks may not know of it: throw_together tells them. Sizes are 64-bit.
 class File {
  public:

@@ -15,7 +15,7 @@ namespace tessera {
 /// Selects random numbers. Without a seed and a stream, they are those of the mesh, which advance with
 /// each call: see manual_seed().
 ///
-/// What is left out beside the other is 0. An element depends on (seed, stream, its global index)
+/// Where one of them is given, the other one is 0 by default. An element depends on (seed, stream, its global index)
 /// only. Element i, the row-major linear index in the global shape, draws the four 32-bit words
 /// w0 … w3 of Philox4x32-10 (Salmon et al., SC11) with
 ///   counter {low word of i, high word of i, low word of stream, high word of stream},
@@ -34,7 +34,8 @@ struct Random {
 
 /// Resets the random numbers that rand() and randn() draw without a seed on meshes of these ranks
 /// in this shape: call number n after it, from 0, draws those of the given seed and stream 2^63 + n.
-/// The program begins as if after manual_seed(mesh, 0).
+/// Every mesh begins as if after manual_seed(mesh, 0), so that the first draws on two meshes are
+/// equal.
 ///
 /// Collective over the mesh. Errors: InvalidArgument for a null mesh, or seeds that differ between
 /// ranks.
