@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,11 +24,33 @@ void check_io(int code, const char* function, const std::filesystem::path& path)
   });
 }
 
-/// Returns the name by which MPI-IO opens a file. What comes before a colon is the kind of the file
-/// system for it, and not a part of the name; `ufs` is the kind of all that the kernel serves.
+/// Returns whether MPI-IO is ROMIO: in all MPIs but Open MPI, where a variable asks for it.
+bool is_romio() {
+#if defined(OPEN_MPI)
+  const char* const component = std::getenv("OMPI_MCA_io");
+  return component != nullptr && std::string_view(component).starts_with("romio");
+#else
+  return true;
+#endif
+}
+
+/// Returns the name by which MPI-IO opens a file. For ROMIO, what comes before a colon is the kind of
+/// the file system, and not a part of the name; `ufs` is the kind of all that the kernel serves.
 std::string mpi_name(const std::filesystem::path& path) {
   const auto name = path.string();
-  return name.find(':') == std::string::npos ? name : "ufs:" + name;
+  const bool is_taken_for_kind = name.find(':') != std::string::npos && is_romio();
+  return is_taken_for_kind ? "ufs:" + name : name;
+}
+
+/// Open MPI makes a file of a longer name in its own folder, and ends the program where that is too
+/// long for the file system.
+void require_name_that_mpi_can_extend(const std::filesystem::path& path) {
+  constexpr std::size_t longest = 220;
+  require<IoError>(is_romio() || path.filename().string().size() <= longest, [&] {
+    return fmt::format(
+        "File::open: '{}': expected a name of at most {} bytes, for Open MPI, got {}",
+        path.string(), longest, path.filename().string().size());
+  });
 }
 
 /// MPI_File_open duplicates the communicator, and MPICH ends the program where it has none left.
@@ -47,6 +71,7 @@ int open_together(MPI_Comm comm, const std::filesystem::path& path, FileAccess a
                    : access == FileAccess::write ? MPI_MODE_RDWR
                                                  : MPI_MODE_CREATE | MPI_MODE_RDWR;
   const detail::ErrorsReturned returned(comm);
+  require_name_that_mpi_can_extend(path);
   require_free_communicator(comm, path);
   const int code = MPI_File_open(comm, mpi_name(path).c_str(), mode, MPI_INFO_NULL, file);
   if (code != MPI_SUCCESS || access != FileAccess::create) return code;

@@ -223,9 +223,16 @@ TEST(WriteNpy, takes_names_with_colons_and_the_longest_names) {
     const test::SharedPath shared;
 
     EXPECT_EQ(written(shared, name), four_numbers) << name;
-    const auto again =
-        read_npy<Matrix>((shared.folder() / name).string(), test::world_mesh(), {Replicate()});
-    EXPECT_TRUE(test::is_iota(again)) << name;
+    const auto read = [&] {
+      return read_npy<Matrix>((shared.folder() / name).string(), test::world_mesh(), {Replicate()});
+    };
+#if defined(OPEN_MPI)
+    if (name.size() > 220) {
+      EXPECT_THAT(test::message_of<IoError>(read), HasSubstr("at most 220 bytes, for Open MPI"));
+      continue;
+    }
+#endif
+    EXPECT_TRUE(test::is_iota(read())) << name;
   }
 }
 
