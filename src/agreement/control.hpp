@@ -22,8 +22,8 @@
 
 #include <mpi.h>
 
-#include <tessera/agreement/detail/random_state.hpp>
 #include <tessera/agreement/detail/operation.hpp>
+#include <tessera/agreement/detail/random_state.hpp>
 #include <tessera/agreement/detail/statement.hpp>
 #include <tessera/agreement/options.hpp>
 

@@ -217,8 +217,10 @@ TEST(Factories, random_integers_are_invalid_also_where_the_piece_is_empty) {
     const auto normal =
         message_of<InvalidArgument>([&] { randn<Integers>(mesh, {Shard(0)}, {0}); });
 
-    EXPECT_EQ(uniform, "rand: expected float, double or a complex of them as element type, got int32");
-    EXPECT_EQ(normal, "randn: expected float, double or a complex of them as element type, got int32");
+    EXPECT_EQ(uniform,
+              "rand: expected float, double or a complex of them as element type, got int32");
+    EXPECT_EQ(normal,
+              "randn: expected float, double or a complex of them as element type, got int32");
   }
 }
 
