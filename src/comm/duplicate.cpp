@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <tessera/agreement/detail/backoff.hpp>
+#include <tessera/agreement/detail/open_messages.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/mpi/detail/runtime.hpp>
 #include <tessera/mpi/detail/tags.hpp>

@@ -8,6 +8,7 @@
 
 #include "comm/agree_on_error.hpp"
 #include "io/convert.hpp"
+#include "io/npy_format.hpp"
 #include "io/shared_errors.hpp"
 #include "kernels/pack.hpp"
 
