@@ -130,7 +130,7 @@ Control::Control(MPI_Comm handle, int rank, std::vector<int> processes)
 Control::~Control() = default;
 
 void Control::forget_agreements() {
-  ++doubts();
+  ++doubts;
   for (auto& [key, log] : logs_) {
     log.agreed.clear();
     ++log.epoch;

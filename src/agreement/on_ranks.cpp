@@ -9,14 +9,16 @@
 
 namespace tessera::detail {
 
+std::string ranks_in_words(std::span<const int> ranks, std::size_t most) {
+  const auto shown = ranks.first(std::min(ranks.size(), most));
+  return fmt::format("rank{} {}{}", ranks.size() == 1 ? "" : "s", fmt::join(shown, ", "),
+                     ranks.size() > most ? ", …" : "");
+}
+
 std::string on_ranks(const std::vector<int>& positions, std::size_t group_size) {
   if (positions.size() == group_size) return "";
   constexpr std::size_t named = 8;
-  const auto end =
-      positions.begin() + static_cast<std::ptrdiff_t>(std::min(positions.size(), named));
-  return fmt::format(" (on rank{} {}{})", positions.size() > 1 ? "s" : "",
-                     fmt::join(positions.begin(), end, ", "),
-                     positions.size() > named ? ", …" : "");
+  return fmt::format(" (on {})", ranks_in_words(positions, named));
 }
 
 }  // namespace tessera::detail

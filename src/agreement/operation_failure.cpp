@@ -229,7 +229,7 @@ Problem Operation::settle() {
   for (const auto& [rank, statement, is_held_up] : all)
     if (statement) skip(statement->call);
   if (failure().conflict) skip(*failure().conflict);
-  ++detail::doubts();
+  ++detail::doubts;
   control.settled_by_ = is_whole ? log_->key : 0;
   control.settled_cause_ = detail::cause(all);
   return result;

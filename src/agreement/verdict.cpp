@@ -86,9 +86,7 @@ Problem missing_ranks(const char* function, const OperationLog& log, double time
   // Who was held up by a rank that did not come is not to blame.
   auto ranks = ranks_of(those(silent, [](const Heard& heard) { return !heard.is_held_up; }));
   if (ranks.empty()) ranks = ranks_of(silent);
-  const auto whom = ranks.empty() ? std::string("messages")
-                                  : fmt::format("mesh rank{} {}", ranks.size() > 1 ? "s" : "",
-                                                fmt::join(ranks, ", "));
+  const auto whom = ranks.empty() ? std::string("messages") : "mesh " + ranks_in_words(ranks);
   return {ErrorKind::timeout,
           fmt::format("{}: waited {:g} s for {} of mesh {}", function, timeout, whom, log.name)};
 }
@@ -110,14 +108,11 @@ std::string described(const Call& call, const Call& first) {
 
 /// The text of a call that is not `first` but may have its text.
 std::string told_apart(const Call& call, const Call& first) {
-  constexpr std::ptrdiff_t most = 16;
+  constexpr std::size_t most = 16;
   auto text = described(call, first);
   if (text != first.text || is_same_call(call, first)) return text;
   if (call.group == first.group) return text + " with other arguments";
-  const auto shown = std::min(most, std::ssize(call.group));
-  const auto last = call.group.begin() + shown;
-  return text + fmt::format(" of ranks {}{}", fmt::join(call.group.begin(), last, ", "),
-                            last == call.group.end() ? "" : ", …");
+  return text + " of " + ranks_in_words(call.group, most);
 }
 
 /// "A (on ranks 0, 2) and B (on rank 1)".

@@ -41,17 +41,14 @@ SharedError agree_on_error(const Group& group, const SharedError& mine, const ch
   return {text + detail::on_ranks(failed_positions(all), all.size()), first->is_of_mpi};
 }
 
-void throw_alike(const SharedError& error, const char* file, int line) {
+void throw_together(const Group& group, const SharedError& mine, const char* operation,
+                    const char* file, int line) {
+  const auto error = agree_on_error(group, mine, operation);
   if (error.text.empty()) return;
   detail::common([&] {
     require<MpiError>(!error.is_of_mpi, error.text, file, line);
     require<IoError>(false, error.text, file, line);
   });
-}
-
-void throw_together(const Group& group, const SharedError& mine, const char* operation,
-                    const char* file, int line) {
-  throw_alike(agree_on_error(group, mine, operation), file, line);
 }
 
 }  // namespace tessera

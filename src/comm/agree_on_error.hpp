@@ -40,10 +40,6 @@ SharedError error_of(Action&& action) {
 /// broadcast if something went wrong.
 SharedError agree_on_error(const Group& group, const SharedError& mine, const char* operation);
 
-/// Throws an error that all ranks of the group know alike, unless it is empty. Local.
-void throw_alike(const SharedError& error, const char* file = __builtin_FILE(),
-                 int line = __builtin_LINE());
-
 /// Throws what agree_on_error() returns on every rank, if something went wrong on one of them.
 void throw_together(const Group& group, const SharedError& mine, const char* operation,
                     const char* file = __builtin_FILE(), int line = __builtin_LINE());

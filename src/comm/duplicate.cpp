@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <tessera/agreement/detail/backoff.hpp>
 #include <tessera/agreement/detail/open_messages.hpp>
@@ -16,6 +15,7 @@
 
 #include "agreement/control.hpp"
 #include "agreement/live_controls.hpp"
+#include "agreement/on_ranks.hpp"
 #include "comm/duplicate.hpp"
 #include "comm/tuning.hpp"
 #include "mpi/check.hpp"
@@ -48,7 +48,8 @@ struct Duplicate {
   }
 };
 
-/// Returns the key of the attribute by which a communicator keeps its duplicate that is not made yet.
+/// Returns the key of the attribute by which a communicator keeps its duplicate that is not made
+/// yet.
 int unmade_duplicate() {
   static const int keyval = [] {
     int result = MPI_KEYVAL_INVALID;
@@ -142,9 +143,7 @@ class RollCall {
 
 [[noreturn]] void throw_timeout(double limit, const RollCall& calls) {
   const auto ranks = calls.not_heard();
-  const auto whom =
-      ranks.empty() ? std::string("messages")
-                    : fmt::format("rank{} {}", ranks.size() > 1 ? "s" : "", fmt::join(ranks, ", "));
+  const auto whom = ranks.empty() ? std::string("messages") : ranks_in_words(ranks);
   throw Timeout(
       fmt::format("waited {:g} s for {} of the communicator to make its first mesh", limit, whom));
 }

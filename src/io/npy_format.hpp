@@ -35,7 +35,8 @@ NpyHeader parse_npy_dictionary(std::string_view text);
 /// 64 bytes, for native byte order and C order. Expects a type that npy_descr() names.
 std::string npy_header_bytes(ElementType type, const Extents& shape);
 
-/// Reads and checks the header of a file. Local. Errors: IoError.
-NpyHeader read_npy_header_here(const std::string& path);
+/// Reads and checks the header of a file. Local. Errors: IoError, which names `function` and the
+/// path.
+NpyHeader read_npy_header_here(const char* function, const std::string& path);
 
 }  // namespace tessera::detail

@@ -12,6 +12,7 @@
 #include <tessera/io/detail/npy_pieces.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
 
+#include "comm/agree_on_error.hpp"
 #include "io/convert.hpp"
 #include "io/npy_format.hpp"
 #include "io/shared_errors.hpp"
@@ -110,10 +111,9 @@ NpyHeader read_on_first_rank(const Operation& operation, const std::string& path
   const auto group = mesh.group();
   NpyHeader header;
   SharedError error;
-  if (group.position == 0) error = error_of([&] { header = read_npy_header_here(path); });
-  error.text =
-      error.text.empty() ? "" : fmt::format("{}: '{}': {}", operation.name(), path, error.text);
-  throw_error_of_first(group, error, operation.name());
+  if (group.position == 0)
+    error = error_of([&] { header = read_npy_header_here(operation.name(), path); });
+  throw_error_of_first(group, error.text, operation.name());
   broadcast(group, std::as_writable_bytes(std::span(&header, 1)), 0, TraceKind::metadata,
             operation.name());
   return header;
@@ -133,13 +133,17 @@ void require_convertible(const std::string& path, const NpyHeader& header, std::
 
 }  // namespace
 
-NpyHeader read_npy_header_here(const std::string& path) {
-  auto file = open(path);
-  auto header = read_header(file);
-  std::error_code error;
-  header.file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
-  require_data(header);
-  return header;
+NpyHeader read_npy_header_here(const char* function, const std::string& path) {
+  try {
+    auto file = open(path);
+    auto header = read_header(file);
+    std::error_code error;
+    header.file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(path, error));
+    require_data(header);
+    return header;
+  } catch (const IoError& error) {
+    throw IoError(fmt::format("{}: '{}': {}", function, path, error.what()));
+  }
 }
 
 NpyHeader header_for(Operation& operation, const std::string& path, const DeviceMesh& mesh,

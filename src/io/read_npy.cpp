@@ -60,12 +60,7 @@ std::string in_words(const NpyHeader& header) {
 
 /// A relative path may lead to another file on each rank.
 void require_same_file(const std::string& path, const NpyHeader& of_first) {
-  NpyHeader mine;
-  try {
-    mine = read_npy_header_here(path);
-  } catch (const IoError& error) {
-    throw IoError(fmt::format("read_npy: '{}': {}", path, error.what()));
-  }
+  const auto mine = read_npy_header_here("read_npy", path);
   require<IoError>(mine == of_first, [&] {
     return fmt::format(
         "read_npy: '{}': expected the file that mesh rank 0 has ({}), got another one ({}); do all "

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include <tessera/agreement/detail/operation.hpp>
+#include <tessera/error/error.hpp>
+
 #include "io/shared_errors.hpp"
 
 namespace tessera::detail {
@@ -19,13 +22,10 @@ std::string text_of_first(const Group& group, std::string text, TraceKind kind,
   return text;
 }
 
-void throw_error_of_first(const Group& group, const SharedError& error, const char* operation) {
-  auto text = text_of_first(group, error.text, TraceKind::agreement, operation);
+void throw_error_of_first(const Group& group, std::string error, const char* operation) {
+  const auto text = text_of_first(group, std::move(error), TraceKind::agreement, operation);
   if (text.empty()) return;
-  auto is_of_mpi = static_cast<char>(error.is_of_mpi);
-  broadcast(group, std::as_writable_bytes(std::span(&is_of_mpi, 1)), 0, TraceKind::agreement,
-            operation);
-  throw_alike({std::move(text), is_of_mpi != 0});
+  common([&] { require<IoError>(false, text); });
 }
 
 }  // namespace tessera::detail

@@ -7,8 +7,6 @@
 
 #include <tessera/comm/collectives.hpp>
 
-#include "comm/agree_on_error.hpp"
-
 namespace tessera::detail {
 
 /// Checks that the kernel gets the whole path. Errors: InvalidArgument.
@@ -19,7 +17,8 @@ void require_path(const std::string& path);
 std::string text_of_first(const Group& group, std::string text, TraceKind kind,
                           const char* operation);
 
-/// Throws the error of position 0 on every rank, unless it is empty. Collective over the group.
-void throw_error_of_first(const Group& group, const SharedError& error, const char* operation);
+/// Throws IoError with the text of position 0 on every rank, unless that text is empty. Collective
+/// over the group.
+void throw_error_of_first(const Group& group, std::string error, const char* operation);
 
 }  // namespace tessera::detail

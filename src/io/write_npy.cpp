@@ -39,7 +39,7 @@ std::unique_ptr<NewFile> make_file(const Group& group, const std::string& path) 
   std::unique_ptr<NewFile> file;
   SharedError error;
   if (group.position == 0) error = error_of([&] { file = std::make_unique<NewFile>(path); });
-  throw_error_of_first(group, error, label);
+  throw_error_of_first(group, error.text, label);
   return file;
 }
 
@@ -110,9 +110,10 @@ SharedError write_file(const DeviceMesh& mesh, const std::string& path, const DT
 
 /// Gives the file its name unless a rank failed.
 void finish_file(const Group& group, NewFile* file, std::int64_t bytes, const SharedError& error) {
-  auto failure = agree_on_error(group, error, label);
-  if (file != nullptr && failure.text.empty()) failure = error_of([&] { file->finish(bytes); });
-  throw_error_of_first(group, failure, label);
+  throw_together(group, error, label);
+  SharedError failure;
+  if (file != nullptr) failure = error_of([&] { file->finish(bytes); });
+  throw_error_of_first(group, failure.text, label);
 }
 
 }  // namespace

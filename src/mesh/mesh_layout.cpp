@@ -12,6 +12,8 @@
 #include <tessera/extents/hash.hpp>
 #include <tessera/mesh/mesh_layout.hpp>
 
+#include "agreement/on_ranks.hpp"
+
 namespace tessera {
 
 struct MeshLayout::Data {
@@ -204,10 +206,7 @@ bool operator==(const MeshLayout& a, const MeshLayout& b) {
 
 std::string detail::with_ranks(const MeshLayout& layout) {
   constexpr std::size_t most = 16;
-  const auto& ranks = layout.ranks();
-  const std::span shown(ranks.data(), std::min(ranks.size(), most));
-  return fmt::format("{} of rank{} {}{}", to_string(layout), ranks.size() == 1 ? "" : "s",
-                     fmt::join(shown, ", "), ranks.size() > most ? ", …" : "");
+  return to_string(layout) + " of " + ranks_in_words(layout.ranks(), most);
 }
 
 std::pair<std::string, std::string> detail::told_apart(const MeshLayout& a, const MeshLayout& b) {

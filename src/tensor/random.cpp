@@ -180,11 +180,11 @@ RandomKey key_of(const Random& random, const DeviceMesh& mesh, FunctionName func
                          state.draws, state.seed);
     };
     const auto hash = hash_combine(state.seed, state.draws);
-    if (state.compared_at == doubts())
+    if (state.compared_at == doubts)
       operation.state(hash, call);
     else
       operation.agree_always(hash, call);
-    state.compared_at = doubts();
+    state.compared_at = doubts;
     return RandomKey{state.seed, first_stream_of_mesh + state.draws++};
   });
 }
@@ -233,6 +233,6 @@ void tessera::manual_seed(const DeviceMesh& mesh, std::uint64_t seed) {
     const auto call = [&] { return fmt::format("manual_seed({})", seed); };
     operation.agree_always(seed, call);
     detail::MeshAccess::random_state(mesh) = {
-        .seed = seed, .draws = 0, .compared_at = detail::doubts()};
+        .seed = seed, .draws = 0, .compared_at = detail::doubts};
   });
 }

@@ -12,11 +12,11 @@
 
 namespace tessera {
 
-/// Selects random numbers. Without a seed and a stream, they are those of the mesh, which advance with
-/// each call: see manual_seed().
+/// Selects random numbers. Without a seed and a stream, they are those of the mesh, which advance
+/// with each call: see manual_seed().
 ///
-/// Where one of them is given, the other one is 0 by default. An element depends on (seed, stream, its global index)
-/// only. Element i, the row-major linear index in the global shape, draws the four 32-bit words
+/// Where one of them is given, the other one is 0 by default. An element depends on (seed, stream,
+/// its global index) only. Element i, the row-major linear index in the global shape, draws the four 32-bit words
 /// w0 … w3 of Philox4x32-10 (Salmon et al., SC11) with
 ///   counter {low word of i, high word of i, low word of stream, high word of stream},
 ///   key     {low word of seed, high word of seed}.

@@ -19,8 +19,8 @@ struct ScopeGuardOptions {
 /// the command line says otherwise. Only rank 0 prints the help that Kokkos gives on --help and
 /// --kokkos-help. If an exception destroys the guard, it finalises nothing, so that the launcher
 /// sees a rank fail and ends the job. After a first mesh on a communicator that not all its ranks
-/// came to make, it says so on stderr and does not finalise MPI, which would wait. Errors: MpiError if MPI was finalised, or does not provide
-/// the thread level.
+/// came to make, it says so on stderr and does not finalise MPI, which would wait.
+/// Errors: MpiError if MPI was finalised, or does not provide the thread level.
 class ScopeGuard {
  public:
   ScopeGuard(int& argc, char**& argv, ScopeGuardOptions options = {});
