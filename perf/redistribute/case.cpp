@@ -15,6 +15,7 @@ const Placement s1 = Shard(1);
 const Placement s2 = Shard(2);
 const Placement replicated = Replicate();
 const Placement partial = Partial();
+const Placement average = Partial(ReduceOp::avg);
 
 struct Transition {
   Placement source;
@@ -23,6 +24,7 @@ struct Transition {
 
 std::string short_name(const Placement& placement) {
   if (placement.is_shard()) return fmt::format("S{}", placement.dim());
+  if (placement.is_partial(ReduceOp::avg)) return "A";
   return placement.is_partial() ? "P" : "R";
 }
 
@@ -41,6 +43,11 @@ std::vector<Case> cases(const std::vector<Transition>& transitions,
 
 std::vector<Case> cube_cases(std::int64_t extent) {
   return cases({{s0, s1}, {s0, s2}, {s2, s0}, {s1, s2}, {s2, s1}}, {{extent, extent, extent}});
+}
+
+/// Returns averages, beside which the same sums are measured.
+std::vector<Case> average_cases(const std::vector<Extents>& shapes) {
+  return cases({{average, s0}, {average, replicated}}, shapes);
 }
 
 std::vector<Case> joined(std::vector<Case> first, const std::vector<Case>& second) {
@@ -66,12 +73,13 @@ std::vector<Case> all_cases() {
   const std::vector<Extents> even = {{16, 32},     {64, 64},     {128, 256},  {512, 512},
                                      {1024, 2048}, {4096, 4096}, {8192, 8192}};
   const auto uneven = cases({{s0, s1}, {s1, s0}}, {{4099, 4093}});
-  return joined(joined(cases(transitions(), even), uneven), cube_cases(256));
+  const auto averages = average_cases({{64, 64}, {1024, 2048}, {4096, 4096}});
+  return joined(joined(joined(cases(transitions(), even), averages), uneven), cube_cases(256));
 }
 
 std::vector<Case> brief_cases() {
   const std::vector<Extents> shapes = {{16, 32}, {67, 61}, {512, 400}};
-  return joined(cases(transitions(), shapes), cube_cases(13));
+  return joined(joined(cases(transitions(), shapes), average_cases({{67, 61}})), cube_cases(13));
 }
 
 bool Geometry::is_even() const {
