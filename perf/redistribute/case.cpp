@@ -91,8 +91,12 @@ bool Geometry::is_even() const {
 }
 
 Geometry geometry_of(const Case& test_case, int rank, int ranks) {
-  return {rank, test_case.shape, boxes(test_case.source, test_case.shape, ranks),
-          boxes(test_case.target, test_case.shape, ranks), test_case.source.is_partial()};
+  return {rank,
+          test_case.shape,
+          boxes(test_case.source, test_case.shape, ranks),
+          boxes(test_case.target, test_case.shape, ranks),
+          test_case.source.is_partial(ReduceOp::avg),
+          test_case.source.is_partial()};
 }
 
 std::int64_t memory_needed(const Case& test_case, int ranks) {

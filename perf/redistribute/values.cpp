@@ -25,7 +25,8 @@ Rule source_rule(const Geometry& geometry) {
 Rule target_rule(const Geometry& geometry) {
   if (!geometry.is_reduction) return {};
   const double contributions = geometry.ranks();
-  return {contributions, contributions * (contributions - 1) / 2};
+  const double divisor = geometry.is_average ? contributions : 1;
+  return {contributions / divisor, contributions * (contributions - 1) / 2 / divisor};
 }
 
 /// Returns the global index of the first element of row `row` of a box, where rows are counted in
