@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <initializer_list>
 
 #include <fmt/ranges.h>
 
@@ -50,9 +51,10 @@ std::vector<Case> average_cases(const std::vector<Extents>& shapes) {
   return cases({{average, s0}, {average, replicated}}, shapes);
 }
 
-std::vector<Case> joined(std::vector<Case> first, const std::vector<Case>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
+std::vector<Case> joined(std::initializer_list<std::vector<Case>> lists) {
+  std::vector<Case> result;
+  for (const auto& list : lists) result.insert(result.end(), list.begin(), list.end());
+  return result;
 }
 
 std::vector<Box> boxes(const Placement& placement, const Extents& shape, int ranks) {
@@ -74,12 +76,12 @@ std::vector<Case> all_cases() {
                                      {1024, 2048}, {4096, 4096}, {8192, 8192}};
   const auto uneven = cases({{s0, s1}, {s1, s0}}, {{4099, 4093}});
   const auto averages = average_cases({{64, 64}, {1024, 2048}, {4096, 4096}});
-  return joined(joined(joined(cases(transitions(), even), averages), uneven), cube_cases(256));
+  return joined({cases(transitions(), even), averages, uneven, cube_cases(256)});
 }
 
 std::vector<Case> brief_cases() {
   const std::vector<Extents> shapes = {{16, 32}, {67, 61}, {512, 400}};
-  return joined(joined(cases(transitions(), shapes), average_cases({{67, 61}})), cube_cases(13));
+  return joined({cases(transitions(), shapes), average_cases({{67, 61}}), cube_cases(13)});
 }
 
 bool Geometry::is_even() const {
@@ -95,8 +97,8 @@ Geometry geometry_of(const Case& test_case, int rank, int ranks) {
           test_case.shape,
           boxes(test_case.source, test_case.shape, ranks),
           boxes(test_case.target, test_case.shape, ranks),
-          test_case.source.is_partial(ReduceOp::avg),
-          test_case.source.is_partial()};
+          test_case.source.is_partial(),
+          test_case.source.is_partial(ReduceOp::avg) ? ranks : 1};
 }
 
 std::int64_t memory_needed(const Case& test_case, int ranks) {

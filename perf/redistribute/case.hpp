@@ -31,8 +31,8 @@ struct Geometry {
   Extents shape;
   std::vector<Box> source;  ///< box of each rank before
   std::vector<Box> target;  ///< box of each rank after
-  bool is_average = false;  ///< whether a reduction divides the sum by the number of ranks
   bool is_reduction = false;
+  int divisor = 1;  ///< number by which a reduction divides the sum
 
   int ranks() const { return static_cast<int>(source.size()); }
   std::size_t self() const { return static_cast<std::size_t>(rank); }

@@ -25,8 +25,8 @@ Rule source_rule(const Geometry& geometry) {
 Rule target_rule(const Geometry& geometry) {
   if (!geometry.is_reduction) return {};
   const double contributions = geometry.ranks();
-  const double divisor = geometry.is_average ? contributions : 1;
-  return {contributions / divisor, contributions * (contributions - 1) / 2 / divisor};
+  return {contributions / geometry.divisor,
+          contributions * (contributions - 1) / 2 / geometry.divisor};
 }
 
 /// Returns the global index of the first element of row `row` of a box, where rows are counted in

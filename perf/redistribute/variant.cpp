@@ -8,7 +8,7 @@ namespace {
 
 std::vector<Variant> rivals(const Case& test_case, const Geometry& geometry) {
   const auto& [source, target, shape] = test_case;
-  if (source.is_partial(ReduceOp::avg)) return {};
+  if (source.is_partial(ReduceOp::avg)) return {};  // MPI has no average
   if (source.is_partial())
     return target.is_shard() ? reduce_scatters(geometry) : all_reduces(geometry);
   if (source.is_replicate()) return slices(geometry);

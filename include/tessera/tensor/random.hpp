@@ -16,8 +16,8 @@ namespace tessera {
 /// with each call: see manual_seed().
 ///
 /// Where one of them is given, the other one is 0 by default. An element depends on (seed, stream,
-/// its global index) only. Element i, the row-major linear index in the global shape, draws the four 32-bit words
-/// w0 … w3 of Philox4x32-10 (Salmon et al., SC11) with
+/// its global index) only. Element i, the row-major linear index in the global shape, draws the four
+/// 32-bit words w0 … w3 of Philox4x32-10 (Salmon et al., SC11) with
 ///   counter {low word of i, high word of i, low word of stream, high word of stream},
 ///   key     {low word of seed, high word of seed}.
 /// With a = w0 + 2^32 w1 and b = w2 + 2^32 w3:
