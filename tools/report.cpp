@@ -75,9 +75,18 @@ nlohmann::ordered_json summary_json(const std::vector<Quantity>& quantities) {
   return result;
 }
 
-nlohmann::ordered_json to_json(const Box& box) {
-  return {{"offset", std::vector<std::int64_t>(box.offset)},
-          {"shape", std::vector<std::int64_t>(box.shape)}};
+nlohmann::ordered_json to_json(const Piece& piece) {
+  nlohmann::ordered_json result;
+  if (piece.is_box()) {
+    std::vector<std::int64_t> offset;
+    for (const auto& sections : piece.sections) offset.push_back(sections.hull().begin);
+    result["offset"] = offset;
+  } else {
+    result["indices"] = nlohmann::ordered_json::array();
+    for (const auto& sections : piece.sections) result["indices"].push_back(to_string(sections));
+  }
+  result["shape"] = std::vector<std::int64_t>(piece.shape());
+  return result;
 }
 
 void write_svg(const std::string& file, const std::string& text) {

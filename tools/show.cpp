@@ -26,12 +26,13 @@ struct ShowArguments {
 
 std::string list_of_pieces(const DTensorSpec& spec) {
   std::vector<std::vector<std::string>> rows = {
-      {"rank", "coordinate", "offset", "shape", "elements"}};
+      {"rank", "coordinate", spec.has_boxes() ? "offset" : "indices", "shape", "elements"}};
   for (int rank = 0; rank < spec.layout().size(); ++rank) {
     const auto coordinate = spec.layout().coordinate(rank);
-    const auto piece = spec.piece(coordinate);
-    rows.push_back({std::to_string(rank), fmt::format("({})", fmt::join(coordinate, ", ")),
-                    to_string(piece.offset), to_string(piece.shape), std::to_string(piece.size())});
+    const auto piece = spec.sections(coordinate);
+    const auto place = spec.has_boxes() ? to_string(spec.piece(coordinate).offset) : to_string(piece);
+    rows.push_back({std::to_string(rank), fmt::format("({})", fmt::join(coordinate, ", ")), place,
+                    to_string(piece.shape()), std::to_string(piece.size())});
   }
   return table(rows);
 }
@@ -41,11 +42,11 @@ std::string summary_of(const DTensorSpec& spec) {
   for (int d = 0; d < spec.tensor_dims(); ++d) quantities.push_back({fmt::format("dim {}", d)});
   std::int64_t empty = 0;
   for (int rank = 0; rank < spec.layout().size(); ++rank) {
-    const auto piece = spec.piece(spec.layout().coordinate(rank));
-    quantities[0].by_rank.push_back(piece.size());
-    for (std::size_t d = 0; d < piece.shape.size(); ++d)
-      quantities[d + 1].by_rank.push_back(piece.shape[d]);
-    if (piece.is_empty()) ++empty;
+    const auto shape = spec.local_shape(rank);
+    const auto size = product(shape);
+    quantities[0].by_rank.push_back(size);
+    for (std::size_t d = 0; d < shape.size(); ++d) quantities[d + 1].by_rank.push_back(shape[d]);
+    if (size == 0) ++empty;
   }
   return fmt::format("{} ranks, {} of them without elements\n{}", spec.layout().size(), empty,
                      summary(quantities));
@@ -66,7 +67,7 @@ int show(const ShowArguments& arguments) {
 
 Command add_show(CLI::App& app) {
   auto* const options =
-      app.add_subcommand("show", "Who owns what: offset and shape of every rank's piece");
+      app.add_subcommand("show", "Who owns what: place and shape of every rank's piece");
   const auto arguments = std::make_shared<ShowArguments>();
   add_mesh_option(*options, arguments->mesh);
   add_shape_option(*options, arguments->shape);

@@ -24,7 +24,7 @@ void direct() {
   for (const Step& step : plan.steps(0))  // what mesh rank 0 does
     for (const Phase& phase : step.phases)
       for (const auto& block : phase.receive)  // a box of global indices, and from whom
-        if (block.peer != 0) received += block.box.size();
+        if (block.peer != 0) received += block.size();
   check(plan.exchanges() == 1 && received * 8 == 48, "48 bytes, as in the picture");
 
   Simulation run = simulate(plan);  // all six ranks, in this process

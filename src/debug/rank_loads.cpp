@@ -17,7 +17,7 @@ std::vector<PlannedStep> planned_steps_of(const RedistributePlan& plan) {
   const auto& target = plan.target();
   const auto& options = PlanAccess::settings(plan);
   if (source.layout() != target.layout()) return path_across(source, target, options).steps;
-  const auto dims = partial_dims(source.placements(), target.placements());
+  const auto dims = partial_dims(source, target);
   std::unique_ptr<const NodeGrid> nodes;
   if (!options.ranks_per_node.empty())
     nodes = std::make_unique<NodeGrid>(source.layout(), options.ranks_per_node);
@@ -25,18 +25,30 @@ std::vector<PlannedStep> planned_steps_of(const RedistributePlan& plan) {
                        options, nodes.get());
 }
 
+/// Returns where the parts that are not empty begin, in ascending order; nothing where a part is more
+/// than one interval.
 std::vector<std::int64_t> begins_of(const DimSplit& split) {
+  if (!split.has_intervals()) return {};
   auto positions = split.explicit_boundaries();
   positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   positions.pop_back();
   return positions;
 }
 
-/// Returns how many parts share an element with `range`, which must not be empty. `begins` holds
-/// where the parts begin, ascending.
-std::int64_t parts_meeting(const std::vector<std::int64_t>& begins, Interval range) {
-  const auto first = std::ranges::upper_bound(begins, range.begin) - 1;
-  return std::ranges::lower_bound(begins, range.end) - first;
+/// Returns how many parts share an index with `need`, which must not be empty. `begins` is
+/// begins_of(split).
+std::int64_t parts_meeting(const DimSplit& split, const std::vector<std::int64_t>& begins,
+                           const Sections& need) {
+  if (!begins.empty() && need.is_interval()) {
+    const auto first = std::ranges::upper_bound(begins, need.hull().begin) - 1;
+    return std::ranges::lower_bound(begins, need.hull().end) - first;
+  }
+  std::vector<int> any;
+  for (const int d : split.mesh_dims) any.resize(std::max(any.size(), at(d) + 1), -1);
+  std::int64_t parts = 0;
+  for (const auto& part : tessera::parts_meeting(split, need.hull(), any))
+    if (common_extent(part.sections, need) > 0) ++parts;
+  return parts;
 }
 
 }  // namespace
@@ -71,8 +83,8 @@ int RankLoads::mesh_rank(const DTensorSpec& spec, int position) const {
   return pair_ ? pair_->mesh_rank(spec.layout(), position) : position;
 }
 
-Box RankLoads::piece(const DTensorSpec& spec, int position) const {
-  return pair_ ? pair_->piece(spec, position) : spec.piece(spec.layout().coordinate(position));
+Piece RankLoads::piece(const DTensorSpec& spec, int position) const {
+  return pair_ ? pair_->piece(spec, position) : spec.sections(spec.layout().coordinate(position));
 }
 
 bool RankLoads::fetches(const Transfer& transfer, int position) const {
@@ -82,7 +94,12 @@ bool RankLoads::fetches(const Transfer& transfer, int position) const {
 
 std::int64_t RankLoads::common(const DTensorSpec& a, const DTensorSpec& b, int position) const {
   if (!is_on(a, position) || !is_on(b, position)) return 0;
-  return intersect(piece(a, position), piece(b, position)).size();
+  const auto held = piece(a, position);
+  const auto other = piece(b, position);
+  std::int64_t result = 1;
+  for (std::size_t d = 0; d < held.sections.size(); ++d)
+    result *= common_extent(held.sections[d], other.sections[d]);
+  return result;
 }
 
 void RankLoads::add(const CountedTransfer& counted, int position, RankLoad& load) const {
@@ -92,8 +109,8 @@ void RankLoads::add(const CountedTransfer& counted, int position, RankLoad& load
   const auto own = common(transfer.from, transfer.to, position);
   const std::int64_t contributions = transfer.contributions();
   std::int64_t blocks = contributions;
-  for (std::size_t d = 0; d < need.shape.size(); ++d)
-    blocks *= parts_meeting(counted.begins[d], need.interval(d));
+  for (std::size_t d = 0; d < need.sections.size(); ++d)
+    blocks *= parts_meeting(transfer.from.split(d), counted.begins[d], need.sections[d]);
   load.operands += need.size() * contributions;
   load.bytes_received += (need.size() * contributions - own) * plan_.element_type().size;
   load.messages_received += blocks - (own > 0 ? 1 : 0);

@@ -14,8 +14,8 @@ namespace tessera::detail {
 
 /// Counts what one rank holds, receives and computes when it executes a plan.
 struct RankLoad {
-  Box source;  ///< the rank's piece before; empty off the source's mesh
-  Box target;  ///< the rank's piece after; empty off the target's mesh
+  Piece source;  ///< the rank's piece before; empty off the source's mesh
+  Piece target;  ///< the rank's piece after; empty off the target's mesh
   std::int64_t source_elements = 0;
   std::int64_t target_elements = 0;
   std::int64_t bytes_received = 0;     ///< bytes that other ranks send to this one
@@ -25,8 +25,9 @@ struct RankLoad {
   std::int64_t memory = 0;    ///< source, target and results between steps, bytes
 };
 
-/// Computes the loads of ranks from intervals per tensor dim, without making their blocks. One rank
-/// takes O(tensor dims · log ranks) time, whatever the number of its peers.
+/// Computes the loads of ranks from sections per tensor dim, without making their blocks. One rank
+/// takes O(tensor dims · log ranks) time where pieces are boxes, whatever the number of its peers;
+/// under Cyclic and HeadTail it takes O(tensor dims · parts).
 class RankLoads {
  public:
   explicit RankLoads(const RedistributePlan& plan);
@@ -36,14 +37,15 @@ class RankLoads {
   RankLoad of(int position) const;
 
  private:
-  /// Holds, for each tensor dim, where the parts of `from` that are not empty begin.
+  /// Holds, for each tensor dim, where the parts of `from` that are not empty begin; nothing where
+  /// they are no intervals.
   using Begins = std::vector<std::vector<std::int64_t>>;
   struct CountedTransfer {
     Transfer transfer;
     Begins begins;
   };
 
-  Box piece(const DTensorSpec& spec, int position) const;
+  Piece piece(const DTensorSpec& spec, int position) const;
   void add(const CountedTransfer& counted, int position, RankLoad& load) const;
   /// Returns the mesh rank of the rank at `position` on the mesh of `spec`; -1 if it is off that
   /// mesh.

@@ -20,7 +20,7 @@
 namespace tessera {
 namespace {
 
-using detail::at, detail::SimulatedPiece;
+using detail::at, detail::BlockEnd, detail::positions, detail::SimulatedPiece;
 
 /// Returns the largest memory of a rank, bytes. Throws InvalidArgument if the plan is too large to
 /// be simulated.
@@ -42,10 +42,6 @@ std::int64_t checked_peak_bytes(const RedistributePlan& plan) {
         detail::most_elements, detail::most_messages, elements, messages);
   });
   return peak;
-}
-
-bool lies_in(const Box& outer, const Box& box) {
-  return intersect(outer, box) == box;
 }
 
 /// Executes a plan on all its ranks, phase by phase.
@@ -109,12 +105,12 @@ class Interpreter {
     for (int rank = 0; rank < std::ssize(phases); ++rank) {
       const auto& phase = *phases[at(rank)];
       for (const auto& block : phase.send)
-        sent.push_back({rank, block.peer, block.box, block.contribution});
+        sent.push_back(detail::transfer_of(rank, block.peer, phase.send, block));
       for (const auto& block : phase.receive) {
         check(block, rank, phase);
         if (block.peer == rank) continue;
-        received.push_back({block.peer, rank, block.box, block.contribution});
-        result_.bytes_received[at(rank)] += block.box.size() * plan_.element_type().size;
+        received.push_back(detail::transfer_of(block.peer, rank, phase.receive, block));
+        result_.bytes_received[at(rank)] += block.size() * plan_.element_type().size;
       }
     }
     result_.messages += std::ssize(received);
@@ -124,40 +120,39 @@ class Interpreter {
 
   void check(const Block& block, int rank, const Phase& phase) {
     if (!is_right()) return;
-    const auto& held = pieces_[at(block.peer)].box;
-    if (!lies_in(held, block.box))
-      result_.mistake = fmt::format("rank {} awaits {} from rank {}, which holds {}", rank,
-                                    to_string(block.box), block.peer, to_string(held));
-    if (!lies_in(phase.destination, block.box))
-      result_.mistake = fmt::format("rank {} awaits {}, which does not lie in its piece {}", rank,
-                                    to_string(block.box), to_string(phase.destination));
+    const auto& held = pieces_[at(block.peer)].piece;
+    if (!lies_in(phase.receive, block, BlockEnd::sender, held))
+      result_.mistake = fmt::format("rank {} awaits a block of shape {} that does not lie in what "
+                                    "rank {} holds, {}",
+                                    rank, to_string(block.shape), block.peer, to_string(held));
+    if (!lies_in(phase.receive, block, BlockEnd::receiver, phase.destination))
+      result_.mistake =
+          fmt::format("rank {} awaits a block of shape {}, which does not lie in its piece {}", rank,
+                      to_string(block.shape), to_string(phase.destination));
   }
 
   void receive(const Phase& phase, SimulatedPiece& result) const {
     const auto contributions = at(phase.contributions);
     for (std::size_t i = 0; i < phase.receive.size(); i += contributions) {
-      const std::span<const Block> blocks(phase.receive.data() + i, contributions);
-      detail::for_each_row(blocks.front().box, [&](const Extents& index) {
-        auto* const row = result.values.data() + result.position(index);
-        combine(blocks, index, row);
-      });
+      const auto to = positions(phase.receive, phase.receive[i], BlockEnd::receiver, result.piece);
+      for (std::size_t k = i; k < i + contributions; ++k)
+        combine(phase.receive, phase.receive[k], to, k == i, result.values);
+      if (contributions == 1 || detail::PlanAccess::divisor(plan_) == 1) continue;
+      for (const auto position : to) result.values[position] /= detail::PlanAccess::divisor(plan_);
     }
   }
 
-  /// Computes one row of a box from its contributions, in order.
-  void combine(std::span<const Block> blocks, const Extents& index, std::int64_t* row) const {
-    const auto size = detail::row_size(blocks.front().box);
-    for (const auto& block : blocks) {
-      const auto& piece = pieces_[at(block.peer)];
-      const auto* const contribution = piece.values.data() + piece.position(index);
-      if (&block == &blocks.front())
-        std::copy_n(contribution, size, row);
-      else
-        for (std::size_t i = 0; i < size; ++i)
-          row[i] = detail::combined(detail::PlanAccess::reduce_op(plan_), row[i], contribution[i]);
+  /// Combines one contribution to a part with the ones before it; the first one is taken as it is.
+  void combine(const Blocks& blocks, const Block& block, const std::vector<std::size_t>& to,
+               bool is_first, std::vector<std::int64_t>& values) const {
+    const auto& sender = pieces_[at(block.peer)];
+    const auto from = positions(blocks, block, BlockEnd::sender, sender.piece);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const auto value = sender.values[from[i]];
+      auto& result = values[to[i]];
+      result = is_first ? value
+                        : detail::combined(detail::PlanAccess::reduce_op(plan_), result, value);
     }
-    if (blocks.size() == 1 || detail::PlanAccess::divisor(plan_) == 1) return;
-    for (std::size_t i = 0; i < size; ++i) row[i] /= detail::PlanAccess::divisor(plan_);
   }
 
   void scale_partial_target() {
@@ -165,11 +160,9 @@ class Interpreter {
     for (std::size_t rank = 0; rank < pieces_.size(); ++rank) {
       const auto& phase = steps_[rank].back().phases.back();
       for (std::size_t i = 0; i < phase.receive.size(); i += at(phase.contributions))
-        detail::for_each_row(phase.receive[i].box, [&](const Extents& index) {
-          auto* const row = pieces_[rank].values.data() + pieces_[rank].position(index);
-          for (std::size_t k = 0; k < detail::row_size(phase.receive[i].box); ++k)
-            row[k] *= plan_.partial_target()->scale;
-        });
+        for (const auto position : positions(phase.receive, phase.receive[i], BlockEnd::receiver,
+                                             pieces_[rank].piece))
+          pieces_[rank].values[position] *= plan_.partial_target()->scale;
     }
   }
 

@@ -31,7 +31,7 @@ void add(PhaseTraffic& traffic, const Phase& phase, int rank, std::int64_t eleme
   const auto column = static_cast<std::size_t>(blocks.block_of(rank));
   std::int64_t received = 0;
   for (const auto& arriving : phase.receive) {
-    const auto bytes = arriving.box.size() * element_size;
+    const auto bytes = arriving.size() * element_size;
     const auto weighted = std::llround(weight * static_cast<double>(bytes));
     const auto row = static_cast<std::size_t>(blocks.block_of(arriving.peer));
     if (arriving.peer == rank) {

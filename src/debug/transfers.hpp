@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/extents/box.hpp>
+#include <tessera/plan/detail/transfer.hpp>
 
 namespace tessera::detail {
 
@@ -13,9 +13,13 @@ namespace tessera::detail {
 struct BlockTransfer {
   int sender;
   int receiver;
-  Box box;
+  Extents shape;
+  std::vector<IndexRun> runs;  ///< runs of all tensor dims
   int contribution = 0;
 };
+
+/// Returns the transfer of one of `blocks`.
+BlockTransfer transfer_of(int sender, int receiver, const Blocks& blocks, const Block& block);
 
 /// Describes the first block that only its sender or only its receiver knows; returns "" if both
 /// know the same blocks.

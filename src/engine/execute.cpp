@@ -9,11 +9,21 @@ namespace tessera::detail {
 
 namespace {
 
-/// The phase leaves the rank's piece as a whole where it is.
-bool keeps(const Phase& phase, int mesh_rank) {
-  return std::ranges::any_of(phase.receive, [&](const Block& block) {
-    return block.peer == mesh_rank && block.box == phase.source;
-  });
+bool is_one_box(const Blocks& blocks, const Block& block) {
+  for (std::size_t d = 0; d < block.shape.size(); ++d)
+    if (blocks.runs(block, d).size() != 1 || !blocks.runs(block, d).front().is_interval())
+      return false;
+  return true;
+}
+
+/// The block by which the phase leaves the rank's piece as a whole where it is, in one box; null if
+/// it does not.
+const Block* kept_block(const Phase& phase, int mesh_rank) {
+  for (const auto& block : phase.receive)
+    if (block.peer == mesh_rank && block.shape == phase.source.shape() &&
+        is_one_box(phase.receive, block))
+      return &block;
+  return nullptr;
 }
 
 std::size_t phases_after(const std::vector<Step>& steps, const PhaseNumber& number) {
@@ -25,38 +35,14 @@ std::size_t phases_after(const std::vector<Step>& steps, const PhaseNumber& numb
 /// The result of the phase is a part of the destination.
 bool lies_in_destination(const std::vector<Step>& steps, const PhaseNumber& number, int mesh_rank) {
   const auto later = phases_after(steps, number);
-  return later == 0 || (later == 1 && keeps(steps.back().phases.back(), mesh_rank));
+  return later == 0 ||
+         (later == 1 && kept_block(steps.back().phases.back(), mesh_rank) != nullptr);
 }
 
 }  // namespace
 
-ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box) {
-  Extents offset = box.offset;
-  for (std::size_t d = 0; d < offset.size(); ++d) offset[d] -= piece.offset[d];
-  return array.part(offset, box.shape);
-}
-
-ArrayRef part_on_wire(const ArrayRef& array, const Box& piece, const Box& box, WireOrder order) {
-  auto result = part_of_piece(array, piece, box);
-  if (order == WireOrder::first_dim_fastest) {
-    std::reverse(result.extents.begin(), result.extents.end());
-    std::reverse(result.strides.begin(), result.strides.end());
-  }
-  return result;
-}
-
 bool are_alike(const ArrayRef& a, const ArrayRef& b) {
   return a.type == b.type && a.extents == b.extents && a.strides == b.strides && a.space == b.space;
-}
-
-ArrayRef chunk_of(const ArrayRef& array, const Chunking& cut, std::int64_t index) {
-  if (cut.chunks() == 1) return array;
-  const auto box = cut.chunk(index);
-  return array.part(box.offset, box.shape);
-}
-
-ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk, MemorySpace space) {
-  return row_major(const_cast<std::byte*>(slot), chunk.type, chunk.extents, space);
 }
 
 /// Scratch is kept: huge pages pay sooner than for results.
@@ -105,19 +91,27 @@ void complete_destination(const Execution& execution, const RedistributePlan& pl
   if (!plan.partial_target() || plan.partial_target()->scale == 1) return;
   const auto& phase = steps.back().phases.back();
   for (std::size_t i = 0; i < phase.receive.size();
-       i += static_cast<std::size_t>(phase.contributions))
-    scale(execution, part_of_piece(destination, phase.destination, phase.receive[i].box),
-          plan.partial_target()->scale);
+       i += static_cast<std::size_t>(phase.contributions)) {
+    const auto arrays = block_in(destination, phase.receive, phase.receive[i], BlockSide::to,
+                                 WireOrder::last_dim_fastest);
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+      scale(execution, arrays[k], plan.partial_target()->scale);
+  }
 }
 
 ArrayRef result_of_phase(const BoundPlan& bound, const PhaseNumber& number, int mesh_rank,
                          std::byte*& free) {
-  const auto& result = number.of(bound.steps).destination;
+  const auto later = phases_after(bound.steps, number);
+  if (later == 0) return bound.destination;
   const auto& last = bound.steps.back().phases.back();
-  if (lies_in_destination(bound.steps, number, mesh_rank))
-    return part_of_piece(bound.destination, last.destination, result);
+  if (later == 1)
+    if (const auto* const kept = kept_block(last, mesh_rank))
+      return block_in(bound.destination, last.receive, *kept, BlockSide::to,
+                      WireOrder::last_dim_fastest)
+          .first();
   const auto& like = bound.destination;
-  const auto array = row_major(free, like.type, result.shape, like.space);
+  const auto array =
+      row_major(free, like.type, number.of(bound.steps).destination.shape(), like.space);
   free += aligned_bytes(array.bytes());
   return array;
 }

@@ -43,19 +43,8 @@ constexpr std::int64_t aligned_bytes(std::int64_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// The part of `array`, which holds `piece`, where `box` lies.
-ArrayRef part_of_piece(const ArrayRef& array, const Box& piece, const Box& box);
-/// The same as it travels: its last dim is the fastest on the wire.
-ArrayRef part_on_wire(const ArrayRef& array, const Box& piece, const Box& box, WireOrder order);
 /// They differ in their addresses at most.
 bool are_alike(const ArrayRef& a, const ArrayRef& b);
-
-/// A chunk of an array that has the shape of the cut.
-ArrayRef chunk_of(const ArrayRef& array, const Chunking& cut, std::int64_t index);
-
-/// A chunk as it lies in a slot of the window, or in a message.
-ArrayRef in_slot(const std::byte* slot, const ArrayRef& chunk,
-                 MemorySpace space = MemorySpace::host);
 
 /// Where a phase puts its result on this rank: the last one into the destination, as does the one
 /// before it where the last one leaves it there; others to `free`, which moves on.

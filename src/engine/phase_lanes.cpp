@@ -67,8 +67,8 @@ bool PhaseRun::send_chunks(const Execution& execution, Lanes& lanes) {
       const auto chunk = stream.next_chunk();
       const bool streams = lanes.streams(stream.lane, chunk.bytes());
       const auto stores = streams ? Stores::non_temporal : Stores::cached;
-      if (!run(execution, stream.prepared, chunk.data, slot, stores))
-        copy(execution, {chunk, in_slot(slot, chunk), stores});
+      if (!run(execution, stream.prepared, chunk.first().data, slot, stores))
+        copy_chunk(execution, chunk, in_slot(slot, chunk), stores);
       finish_host(execution);
       lanes.publish(stream.lane);
       stream.pass();
@@ -88,8 +88,8 @@ bool PhaseRun::receive_chunks(const Execution& execution, Lanes& lanes) {
     if (const auto* const slot = lanes.take(stream.lane)) {
       const auto chunk = stream.next_chunk();
       lanes.begin_reading(stream.lane);
-      if (!run(execution, stream.prepared, slot, chunk.data, stream.stores))
-        copy(execution, {in_slot(slot, chunk), chunk, stream.stores});
+      if (!run(execution, stream.prepared, slot, chunk.first().data, stream.stores))
+        copy_chunk(execution, in_slot(slot, chunk), chunk, stream.stores);
       finish_host(execution);
       lanes.release(stream.lane);
       stream.pass();
@@ -101,14 +101,14 @@ bool PhaseRun::receive_chunks(const Execution& execution, Lanes& lanes) {
 }
 
 /// Who works on slots that such a chunk comes from or goes to.
-MemorySpace PhaseRun::space_of_slots(const ArrayRef& array) const {
+MemorySpace PhaseRun::space_of_slots(const BlockArray& array) const {
   if (peers_.slots != nullptr)
     return peers_.slots->is_on_device ? MemorySpace::device : MemorySpace::host;
-  return peers_.is_window_pinned ? array.space : MemorySpace::host;
+  return peers_.is_window_pinned ? array.space() : MemorySpace::host;
 }
 
-/// All chunks of these streams that can move, by one kernel and one fence. `job(stream)`: the copy of
-/// the next one, if there is a slot; `pass(stream)`: it is done.
+/// All chunks of these streams that can move, by one kernel and one fence. `job(stream)` adds the
+/// copies of the next one, if there is a slot; `pass(stream)`: it is done.
 template <class Job, class Pass>
 bool PhaseRun::move_by_kernel(const Execution& execution, std::vector<Stream>& streams,
                               const Job& job, const Pass& pass) {
@@ -117,10 +117,7 @@ bool PhaseRun::move_by_kernel(const Execution& execution, std::vector<Stream>& s
   unblock_all();
   for (auto& stream : streams) {
     if (stream.lane < 0 || stream.is_done() || is_blocked(stream.lane)) continue;
-    if (const std::optional<CopyJob> next = job(stream)) {
-      jobs_.push_back(*next);
-      moved_.push_back(&stream);
-    }
+    if (job(stream)) moved_.push_back(&stream);
     block(stream.lane);
   }
   if (moved_.empty()) return false;
@@ -134,11 +131,12 @@ bool PhaseRun::move_by_kernel(const Execution& execution, std::vector<Stream>& s
 }
 
 bool PhaseRun::send_by_kernel(const Execution& execution, Lanes& lanes) {
-  const auto job = [&](const Stream& stream) -> std::optional<CopyJob> {
+  const auto job = [&](const Stream& stream) {
     auto* const slot = lanes.next(stream.lane);
-    if (slot == nullptr) return {};
+    if (slot == nullptr) return false;
     const auto chunk = stream.next_chunk();
-    return CopyJob{chunk, in_slot(slot, chunk, space_of_slots(chunk))};
+    add_jobs(chunk, in_slot(slot, chunk, space_of_slots(chunk)), Stores::cached);
+    return true;
   };
   return move_by_kernel(execution, outgoing_, job, [&](const Stream& stream) {
     lanes.publish(stream.lane);
@@ -147,11 +145,12 @@ bool PhaseRun::send_by_kernel(const Execution& execution, Lanes& lanes) {
 }
 
 bool PhaseRun::receive_by_kernel(const Execution& execution, Lanes& lanes) {
-  const auto job = [&](const Stream& stream) -> std::optional<CopyJob> {
+  const auto job = [&](const Stream& stream) {
     const auto* const slot = lanes.take(stream.lane);
-    if (slot == nullptr) return {};
+    if (slot == nullptr) return false;
     const auto chunk = stream.next_chunk();
-    return CopyJob{in_slot(slot, chunk, space_of_slots(chunk)), chunk, stream.stores};
+    add_jobs(in_slot(slot, chunk, space_of_slots(chunk)), chunk, stream.stores);
+    return true;
   };
   return move_by_kernel(execution, incoming_, job,
                         [&](const Stream& stream) { lanes.release(stream.lane); });
@@ -177,8 +176,7 @@ bool PhaseRun::reduce_chunks(const Execution& execution, Lanes* lanes) {
 }
 
 void PhaseRun::reduce_next(const Execution& execution, Reduction& reduction, Lanes* lanes) {
-  const auto to =
-      chunk_of(reduction.destination, reduction.cut, reduction.chunk_of(reduction.next));
+  const auto to = reduction.cut.chunk(reduction.destination, reduction.chunk_of(reduction.next));
   const auto terms = terms_of(reduction, reduction.next);
   collect_operands(execution, reduction, to, lanes);
   for (const auto& term : terms)
@@ -186,9 +184,9 @@ void PhaseRun::reduce_next(const Execution& execution, Reduction& reduction, Lan
   if (reduction.tree.leaves() > 1) {
     reduce_group(execution, reduction, to);
   } else {
-    const auto bytes = to.space == MemorySpace::host ? to.bytes() : 0;
+    const auto bytes = to.space() == MemorySpace::host ? to.bytes() : 0;
     const TimedWrite write(bytes, choices_.reduce, reduction.stores);
-    reduce(execution, reduction.op, operands_, to, reduction.divisor, write.stores());
+    reduce_parts(execution, reduction.op, operands_, to, reduction.divisor, write.stores());
     finish_copies(execution);
   }
   for (const auto& term : terms)
@@ -197,24 +195,36 @@ void PhaseRun::reduce_next(const Execution& execution, Reduction& reduction, Lan
 }
 
 /// The operands at hand, and then what is complete of the tree above them.
-void PhaseRun::reduce_group(const Execution& execution, Reduction& reduction, const ArrayRef& to) {
+void PhaseRun::reduce_group(const Execution& execution, Reduction& reduction,
+                            const BlockArray& to) {
   const auto group = reduction.group_of(reduction.next);
   const auto leaf = partial_result(reduction, reduction.tree.add(group), to);
-  reduce(execution, reduction.op, operands_, leaf, 1, Stores::cached);
+  reduce_parts(execution, reduction.op, operands_, leaf, 1, Stores::cached);
   while (const auto merge = reduction.tree.merge()) {
     const std::array halves{partial_result(reduction, merge->left, to),
                             partial_result(reduction, merge->right, to)};
     const auto stores = merge->is_root ? reduction.stores : Stores::cached;
-    reduce(execution, reduction.op, halves, merge->is_root ? to : halves[0],
-           merge->is_root ? reduction.divisor : 1, stores);
+    reduce_parts(execution, reduction.op, halves, merge->is_root ? to : halves[0],
+                 merge->is_root ? reduction.divisor : 1, stores);
   }
   finish_copies(execution);
 }
 
-ArrayRef PhaseRun::partial_result(const Reduction& reduction, int slot,
-                                  const ArrayRef& like) const {
+/// Each array of a chunk by itself.
+void PhaseRun::reduce_parts(const Execution& execution, ReduceOp op,
+                            std::span<const BlockArray> operands, const BlockArray& to,
+                            std::int64_t divisor, Stores stores) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    parts_.clear();
+    for (const auto& operand : operands) parts_.push_back(operand[i]);
+    reduce(execution, op, parts_, to[i], divisor, stores);
+  }
+}
+
+BlockArray PhaseRun::partial_result(const Reduction& reduction, int slot,
+                                    const BlockArray& like) const {
   auto* const data = partials_ + (reduction.first_partial + slot) * partial_bytes_;
-  return row_major(data, reduction.type_of_partials(), like.extents, like.space);
+  return dense_like(like, data, reduction.type_of_partials(), like.space());
 }
 
 /// Whether all terms of the next turn have arrived.
@@ -232,13 +242,13 @@ bool PhaseRun::are_terms_here(Reduction& reduction, Lanes* lanes) {
 
 /// The terms of the next turn, in the space of their result.
 void PhaseRun::collect_operands(const Execution& execution, const Reduction& reduction,
-                                const ArrayRef& result, Lanes* lanes) {
+                                const BlockArray& result, Lanes* lanes) {
   operands_.clear();
   for (const auto& term : terms_of(reduction, reduction.next)) {
     if (term.lane >= 0)
       operands_.push_back(in_slot(lanes->take(term.lane), result, space_of_slots(result)));
     else if (term.peer == mesh_rank_)
-      operands_.push_back(chunk_of(term.array, reduction.cut, reduction.chunk_of(reduction.next)));
+      operands_.push_back(reduction.cut.chunk(term.array, reduction.chunk_of(reduction.next)));
     else
       operands_.push_back(arrived_term(term, reduction.next, result));
   }
@@ -246,15 +256,15 @@ void PhaseRun::collect_operands(const Execution& execution, const Reduction& red
 }
 
 /// Operands in another memory space than the result are copied to it.
-void PhaseRun::move_to_space_of(const Execution& execution, const ArrayRef& result) {
+void PhaseRun::move_to_space_of(const Execution& execution, const BlockArray& result) {
   const auto elsewhere = std::ranges::count_if(
-      operands_, [&](const ArrayRef& operand) { return operand.space != result.space; });
+      operands_, [&](const BlockArray& operand) { return operand.space() != result.space(); });
   if (elsewhere == 0) return;
-  auto* free = scratch_->moved_terms.reserve(elsewhere * result.bytes(), result.space);
+  auto* free = scratch_->moved_terms.reserve(elsewhere * result.bytes(), result.space());
   for (auto& operand : operands_) {
-    if (operand.space == result.space) continue;
-    const auto moved = row_major(free, result.type, result.extents, result.space);
-    copy(execution, {operand, moved});
+    if (operand.space() == result.space()) continue;
+    const auto moved = dense_like(result, free, result.type(), result.space());
+    copy_chunk(execution, operand, moved, Stores::cached);
     operand = moved;
     free += moved.bytes();
   }

@@ -14,15 +14,14 @@ namespace {
 /// On the host, so much is packed before messages go on their way.
 constexpr std::int64_t packed_at_once = 1 << 20;
 
-/// The first chunk is the largest.
-std::int64_t bytes_of_largest_chunk(const Chunking& cut, ElementType type) {
-  return aligned_bytes(cut.chunk(0).size() * type.size);
+std::int64_t bytes_of_largest_chunk(const BlockChunks& cut, ElementType type) {
+  return aligned_bytes(cut.largest_chunk() * type.size);
 }
 
 }  // namespace
 
-bool PhaseRun::is_message_as_it_is(const ArrayRef& array) const {
-  const bool is_staged = array.space == MemorySpace::host ? peers_.staging == Staging::all_memory
+bool PhaseRun::is_message_as_it_is(const BlockArray& array) const {
+  const bool is_staged = array.space() == MemorySpace::host ? peers_.staging == Staging::all_memory
                                                           : peers_.staging != Staging::nothing;
   return !is_staged && array.is_row_major();
 }
@@ -33,9 +32,9 @@ bool PhaseRun::is_packed_message(const Stream& stream) const {
 
 /// Memory for messages of this array, on which the same processor works.
 std::byte* PhaseRun::reserve(ScratchBuffer& memory, std::int64_t bytes,
-                             const ArrayRef& array) const {
-  const bool is_staged = is_on_device(array.space) && peers_.staging != Staging::nothing;
-  return is_staged ? memory.reserve_pinned(bytes) : memory.reserve(bytes, array.space);
+                             const BlockArray& array) const {
+  const bool is_staged = is_on_device(array.space()) && peers_.staging != Staging::nothing;
+  return is_staged ? memory.reserve_pinned(bytes) : memory.reserve(bytes, array.space());
 }
 
 /// Before MPI or other ranks read what was packed, or write again where it was unpacked.
@@ -60,10 +59,10 @@ void PhaseRun::make_pool(const std::vector<Stream>& streams, Pool& pool, Scratch
   pool.free.clear();
   std::int64_t bytes = 0;
   std::int64_t chunks = 0;
-  const ArrayRef* array = nullptr;
+  const BlockArray* array = nullptr;
   for (const auto& stream : streams) {
     if (!is_packed_message(stream)) continue;
-    bytes = std::max(bytes, bytes_of_largest_chunk(stream.cut, stream.array.type));
+    bytes = std::max(bytes, bytes_of_largest_chunk(stream.cut, stream.array.type()));
     chunks += stream.cut.chunks();
     array = &stream.array;
   }
@@ -78,7 +77,7 @@ void PhaseRun::make_term_buffers() {
   partial_bytes_ = 0;
   std::int64_t buffers = 0;
   std::int64_t partials = 0;
-  const ArrayRef* result = nullptr;
+  const BlockArray* result = nullptr;
   for (auto& reduction : reductions_) {
     const int groups = reduction.tree.leaves();
     if (reduction.messages == 0 && groups == 1) continue;
@@ -86,7 +85,7 @@ void PhaseRun::make_term_buffers() {
     const auto bytes_of = [&](ElementType type) {
       return bytes_of_largest_chunk(reduction.cut, type);
     };
-    term_buffer_bytes_ = std::max(term_buffer_bytes_, bytes_of(reduction.destination.type));
+    term_buffer_bytes_ = std::max(term_buffer_bytes_, bytes_of(reduction.destination.type()));
     if (groups > 1) {
       reduction.first_partial = std::exchange(partials, partials + PartialTree::slots(groups));
       partial_bytes_ = std::max(partial_bytes_, bytes_of(reduction.type_of_partials()));
@@ -96,7 +95,7 @@ void PhaseRun::make_term_buffers() {
   if (result == nullptr) return;
   term_buffers_ = reserve(scratch_->arriving_terms, buffers * term_buffer_bytes_, *result);
   if (partials > 0)
-    partials_ = scratch_->partial_results.reserve(partials * partial_bytes_, result->space);
+    partials_ = scratch_->partial_results.reserve(partials * partial_bytes_, result->space());
 }
 
 std::span<const Message> PhaseRun::post(const Execution& execution) {
@@ -147,7 +146,7 @@ const Message& PhaseRun::begin_flight(Flight::Kind kind, std::vector<Stream>& st
   ++pool.under_way;
   const auto index = static_cast<std::size_t>(&stream - streams.data());
   const auto id = add_flight({kind, index, stream.next++, buffer});
-  return posted_.emplace_back(Message{stream.peer, buffer != nullptr ? buffer : chunk.data,
+  return posted_.emplace_back(Message{stream.peer, buffer != nullptr ? buffer : chunk.first().data,
                                       chunk.bytes(), kind == Flight::Kind::outgoing, id});
 }
 
@@ -175,21 +174,22 @@ void PhaseRun::receive_terms() {
 
 void PhaseRun::receive_terms(Reduction& reduction) {
   const auto turn = reduction.posted;
-  const auto like = chunk_of(reduction.destination, reduction.cut, reduction.chunk_of(turn));
+  const auto like = reduction.cut.chunk(reduction.destination, reduction.chunk_of(turn));
   for (const auto& term : terms_of(reduction, turn)) {
     if (term.message < 0) continue;
     const auto index = static_cast<std::size_t>(&term - terms_.data());
     const auto id = add_flight({Flight::Kind::term, index, turn});
-    posted_.push_back({term.peer, arrived_term(term, turn, like).data, like.bytes(), false, id});
+    posted_.push_back({term.peer, arrived_term(term, turn, like).first().data, like.bytes(), false, id});
     ++reduction.missing_of(turn);
   }
 }
 
 /// A chunk of a term as it arrives. Messages of one group follow one another in number.
-ArrayRef PhaseRun::arrived_term(const Term& term, std::int64_t turn, const ArrayRef& like) const {
+BlockArray PhaseRun::arrived_term(const Term& term, std::int64_t turn,
+                                  const BlockArray& like) const {
   const auto& reduction = reductions_[term.reduction];
   const auto index = reduction.first_buffer + 2 * (term.message % reduction.buffers) + turn % 2;
-  return row_major(term_buffers_ + index * term_buffer_bytes_, like.type, like.extents, like.space);
+  return dense_like(like, term_buffers_ + index * term_buffer_bytes_, like.type(), like.space());
 }
 
 std::int64_t PhaseRun::packed_bytes() const {
@@ -212,10 +212,10 @@ void PhaseRun::send_streams(const Execution& execution) {
     if (stream == nullptr) break;
     const auto chunk = stream->next_chunk();
     const auto& message = begin_flight(Flight::Kind::outgoing, outgoing_, outgoing_pool_, *stream);
-    if (message.data == chunk.data) continue;
-    if (chunk.space == MemorySpace::host) packed += message.bytes;
-    if (!run(execution, stream->prepared, chunk.data, message.data, stores))
-      jobs_.push_back({chunk, in_slot(message.data, chunk, chunk.space), stores});
+    if (message.data == chunk.first().data) continue;
+    if (chunk.space() == MemorySpace::host) packed += message.bytes;
+    if (!run(execution, stream->prepared, chunk.first().data, message.data, stores))
+      add_jobs(chunk, in_slot(message.data, chunk, chunk.space()), stores);
   }
   run_jobs(execution);
 }
@@ -247,16 +247,18 @@ void PhaseRun::land(const Execution& execution, const Flight& flight) {
 }
 
 void PhaseRun::unpack(const Execution& execution, Stream& stream, const Flight& flight) {
-  const auto to = chunk_of(stream.array, stream.cut, flight.chunk);
-  const auto from = in_slot(flight.buffer, to, to.space);
-  if (to.space != MemorySpace::host || to.bytes() < serial_bytes) {
-    if (!run(execution, stream.prepared, from.data, to.data, stream.stores))
-      jobs_.push_back({from, to, stream.stores});
+  const auto to = stream.cut.chunk(stream.array, flight.chunk);
+  const auto from = in_slot(flight.buffer, to, to.space());
+  auto* const data = to.first().data;
+  const bool is_small = to.space() != MemorySpace::host || to.bytes() < serial_bytes;
+  if (!to.is_one() || is_small) {
+    if (!run(execution, stream.prepared, flight.buffer, data, stream.stores))
+      add_jobs(from, to, stream.stores);
     return;
   }
-  const TimedWrite write(to, stream.stores, choices_.unpack);
-  if (!run(execution, stream.prepared, from.data, to.data, write.stores()))
-    copy(execution, {from, to, write.stores()});
+  const TimedWrite write(to.space(), to.bytes(), stream.stores, choices_.unpack);
+  if (!run(execution, stream.prepared, flight.buffer, data, write.stores()))
+    copy(execution, {from.first(), to.first(), write.stores()});
 }
 
 }  // namespace tessera::detail

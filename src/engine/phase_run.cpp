@@ -15,12 +15,12 @@ namespace {
 constexpr std::int64_t streaming_bytes = 8 << 20;
 
 /// Of what stays on a rank while it also sends and receives.
-std::int64_t own_chunk_bytes(const ArrayRef& from, const ArrayRef& to) {
-  if (is_on_device(from.space) && is_on_device(to.space)) return to.bytes();  // one kernel
+std::int64_t own_chunk_bytes(const BlockArray& from, const BlockArray& to) {
+  if (is_on_device(from.space()) && is_on_device(to.space())) return to.bytes();  // one kernel
   constexpr std::int64_t usual = 512 << 10;
   // Some rows even of wide matrices: one alone would be written a few bytes per cache line.
   constexpr std::int64_t crosswise = 4 << 20;
-  return to.bytes() > usual && is_transposing(from, to) ? crosswise : usual;
+  return to.bytes() > usual && is_transposing(from.first(), to.first()) ? crosswise : usual;
 }
 
 Stores stores_for(const ArrayRef& destination) {
@@ -31,8 +31,8 @@ Stores stores_for(const ArrayRef& destination) {
 
 }  // namespace
 
-ArrayRef PhaseRun::Stream::next_chunk() const {
-  return chunk_of(array, cut, next);
+BlockArray PhaseRun::Stream::next_chunk() const {
+  return cut.chunk(array, next);
 }
 
 void PhaseRun::clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes) {
@@ -79,15 +79,15 @@ bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRe
   const auto destination_moved = destination.data - destination_.data;
   source_ = source;
   destination_ = destination;
-  for (auto& stream : outgoing_) stream.array.data += source_moved;
-  for (auto& stream : incoming_) stream.array.data += destination_moved;
+  for (auto& stream : outgoing_) stream.array.move_by(source_moved);
+  for (auto& stream : incoming_) stream.array.move_by(destination_moved);
   for (auto& block : own_) {
-    block.source.data += source_moved;
-    block.destination.data += destination_moved;
+    block.source.move_by(source_moved);
+    block.destination.move_by(destination_moved);
   }
   for (auto& term : terms_)
-    if (term.peer == mesh_rank_) term.array.data += source_moved;
-  for (auto& reduction : reductions_) reduction.destination.data += destination_moved;
+    if (term.peer == mesh_rank_) term.array.move_by(source_moved);
+  for (auto& reduction : reductions_) reduction.destination.move_by(destination_moved);
   rewind();
   return true;
 }
@@ -99,10 +99,12 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
   const auto first = static_cast<std::ptrdiff_t>(outgoing_.size());
   const int at_once = terms_at_once(plan);
   const int groups = reduces ? groups_of(phase.contributions, at_once) : 1;
-  for (const auto& block : phase.send) {
-    const auto from = part_on_wire(source, phase.source, block.box, order);
+  for (std::size_t i = 0, last = 0; i < phase.send.size(); i = last) {
+    last = end_of_message(phase.send, i);
+    const auto& block = phase.send[i];
+    const auto from = blocks_in(source, phase.send, i, last, BlockSide::from, order);
     const int lane = peers_.lane(block.peer);
-    const Chunking cut(from.extents, from.type.size, sizes_.of(reduces, lane));
+    const BlockChunks cut(from, sizes_.of(reduces, lane));
     auto& stream =
         outgoing_.emplace_back(Stream{block.peer, lane, from, cut, Stores::cached, plans_});
     if (groups > 1)
@@ -129,18 +131,20 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
   const auto order = PlanAccess::settings(plan).wire_order;
   const auto stores = stores_for(destination);
   const auto first = static_cast<std::ptrdiff_t>(incoming_.size());
-  for (const auto& block : phase.receive) {
-    const auto to = part_on_wire(destination, phase.destination, block.box, order);
-    if (block.peer != mesh_rank_) {
-      const int lane = peers_.lane(block.peer);
-      const Chunking cut(to.extents, to.type.size, sizes_.of(false, lane));
-      incoming_.push_back({block.peer, lane, to, cut, stores, plans_});
+  for (std::size_t i = 0, last = 0; i < phase.receive.size(); i = last) {
+    last = end_of_message(phase.receive, i);
+    const int peer = phase.receive[i].peer;
+    const auto to = blocks_in(destination, phase.receive, i, last, BlockSide::to, order);
+    if (peer != mesh_rank_) {
+      const int lane = peers_.lane(peer);
+      incoming_.push_back(
+          {peer, lane, to, BlockChunks(to, sizes_.of(false, lane)), stores, plans_});
       continue;
     }
-    const auto from = part_on_wire(source, phase.source, block.box, order);
+    const auto from = blocks_in(source, phase.receive, i, last, BlockSide::from, order);
     // Where nothing is waited for, in one go.
-    const bool is_alone = phase.send.empty() && phase.receive.size() == 1;
-    const Chunking cut(to.extents, to.type.size, is_alone ? to.bytes() : own_chunk_bytes(from, to));
+    const bool is_alone = phase.send.empty() && last == phase.receive.size() && i == 0;
+    const BlockChunks cut(to, is_alone ? to.bytes() : own_chunk_bytes(from, to));
     own_.push_back({from, to, cut, stores});
   }
   const auto ranks = static_cast<int>(peers_.ranks.size());
@@ -157,8 +161,8 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
   if (stores == Stores::non_temporal) choices_.reduce = StoreChoice(1);
   for (const auto& block : phase.receive) {
     if (block.contribution == 0) {
-      const auto to = part_on_wire(destination, phase.destination, block.box, order);
-      const Chunking cut(to.extents, to.type.size, sizes_.term);
+      const auto to = block_in(destination, phase.receive, block, BlockSide::to, order);
+      const BlockChunks cut(to, sizes_.term);
       reductions_.push_back({to, cut, stores, terms_.size(), 0, PlanAccess::reduce_op(plan),
                              PlanAccess::divisor(plan), plans_, block.receiver_contribution});
     }
@@ -166,8 +170,8 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
     ++reduction.terms;
     const auto index = reductions_.size() - 1;
     if (block.peer == mesh_rank_) {
-      terms_.push_back(
-          {block.peer, -1, part_on_wire(source, phase.source, block.box, order), index, -1});
+      terms_.push_back({block.peer, -1,
+                        block_in(source, phase.receive, block, BlockSide::from, order), index, -1});
       continue;
     }
     const int lane = peers_.lane(block.peer);
@@ -184,7 +188,7 @@ int PhaseRun::terms_at_once(const RedistributePlan& plan) const {
 /// All are one group where few travel in messages, or are moved to the memory space of the result.
 void PhaseRun::group_terms(Reduction& reduction, int at_once) {
   const auto terms = static_cast<int>(reduction.terms);
-  const bool are_moved = space_of_slots(reduction.destination) != reduction.destination.space;
+  const bool are_moved = space_of_slots(reduction.destination) != reduction.destination.space();
   reduction.group = reduction.terms;
   reduction.buffers = reduction.messages;
   if (!come_in_groups(are_moved ? terms : reduction.messages, terms, at_once)) return;
@@ -214,23 +218,27 @@ bool PhaseRun::run(const Execution& execution, std::optional<PreparedCopy>& copy
   return copy && copy->run(execution, source, destination, stores);
 }
 
-/// Those of one chunk, whose loops stay the same.
+/// Those of one chunk in one array, whose loops stay the same.
 void PhaseRun::prepare_copies() {
-  const auto is_on_host = [](const ArrayRef& array) { return array.space == MemorySpace::host; };
+  const auto is_on_host = [](const BlockArray& array) {
+    return array.is_one() && array.space() == MemorySpace::host;
+  };
   const auto is_to_prepare = [&](const Stream& stream) {
     return !stream.prepared && stream.cut.chunks() == 1 && is_on_host(stream.array) &&
            (!stream.travels_in_messages() || is_packed_message(stream));
   };
   for (auto& stream : outgoing_)
     if (is_to_prepare(stream))
-      stream.prepared.emplace(CopyJob{stream.array, in_slot(nullptr, stream.array)});
+      stream.prepared.emplace(
+          CopyJob{stream.array.first(), in_slot(nullptr, stream.array).first()});
   for (auto& stream : incoming_)
     if (is_to_prepare(stream))
-      stream.prepared.emplace(CopyJob{in_slot(nullptr, stream.array), stream.array});
+      stream.prepared.emplace(
+          CopyJob{in_slot(nullptr, stream.array).first(), stream.array.first()});
   for (auto& block : own_)
     if (!block.prepared && block.cut.chunks() == 1 && is_on_host(block.source) &&
         is_on_host(block.destination))
-      block.prepared.emplace(CopyJob{block.source, block.destination});
+      block.prepared.emplace(CopyJob{block.source.first(), block.destination.first()});
 }
 
 bool PhaseRun::is_complete() const {
@@ -248,17 +256,31 @@ std::int64_t PhaseRun::bytes_done() const {
   return bytes;
 }
 
+/// The copies of all arrays of a chunk, to jobs_.
+void PhaseRun::add_jobs(const BlockArray& from, const BlockArray& to, Stores stores) {
+  for (std::size_t i = 0; i < to.size(); ++i) jobs_.push_back({from[i], to[i], stores});
+}
+
+/// Copies a chunk; what was in jobs_ is lost.
+void PhaseRun::copy_chunk(const Execution& execution, const BlockArray& from, const BlockArray& to,
+                          Stores stores) {
+  if (to.is_one()) return copy(execution, {from.first(), to.first(), stores});
+  jobs_.clear();
+  add_jobs(from, to, stores);
+  copy(execution, jobs_);
+}
+
 bool PhaseRun::copy_own(const Execution& execution) {
   if (next_own_ == own_.size()) return false;
   auto& block = own_[next_own_];
-  if (block.source.data == block.destination.data) {
+  if (block.source.first().data == block.destination.first().data) {
     ++next_own_;
     return true;
   }
-  const auto to = chunk_of(block.destination, block.cut, block.next);
-  const TimedWrite write(to, block.stores, choices_.own);
-  if (!run(execution, block.prepared, block.source.data, to.data, write.stores()))
-    copy(execution, {chunk_of(block.source, block.cut, block.next), to, write.stores()});
+  const auto to = block.cut.chunk(block.destination, block.next);
+  const TimedWrite write(to.space(), to.bytes(), block.stores, choices_.own);
+  if (!run(execution, block.prepared, block.source.first().data, to.first().data, write.stores()))
+    copy_chunk(execution, block.cut.chunk(block.source, block.next), to, write.stores());
   if (++block.next == block.cut.chunks()) ++next_own_;
   return true;
 }

@@ -17,13 +17,13 @@
 
 #include "comm/exchange.hpp"
 #include "comm/staging.hpp"
+#include "engine/block_array.hpp"
 #include "kernels/copy_plan.hpp"
 #include "kernels/pack.hpp"
 #include "kernels/timed_write.hpp"
 #include "node/store_choice.hpp"
 #include "node/window.hpp"
 #include "placement/wide_sum.hpp"
-#include "plan/chunking.hpp"
 #include "plan/order.hpp"
 #include "plan/partial_tree.hpp"
 
@@ -140,8 +140,8 @@ class PhaseRun {
   struct Stream {
     int peer;
     int lane;  ///< -1: messages
-    ArrayRef array;
-    Chunking cut;
+    BlockArray array;
+    BlockChunks cut;
     Stores stores;
     int plan;                                   ///< to which it belongs
     int turn = 0;                               ///< among those with terms, see round_of()
@@ -156,13 +156,13 @@ class PhaseRun {
       ++done;
     }
     bool is_done() const { return done == cut.chunks(); }
-    ArrayRef next_chunk() const;
+    BlockArray next_chunk() const;
   };
   /// A block that stays, perhaps where it is.
   struct OwnBlock {
-    ArrayRef source;
-    ArrayRef destination;
-    Chunking cut;
+    BlockArray source;
+    BlockArray destination;
+    BlockChunks cut;
     Stores stores;
     std::optional<PreparedCopy> prepared = {};  ///< of one chunk
     std::int64_t next = 0;
@@ -170,13 +170,13 @@ class PhaseRun {
   struct Term {
     int peer;
     int lane;
-    ArrayRef array;         ///< this rank's own
+    BlockArray array;       ///< this rank's own
     std::size_t reduction;  ///< to which it belongs
     int message;            ///< number among those of its reduction; -1: it does not travel so
   };
   struct Reduction {
-    ArrayRef destination;
-    Chunking cut;
+    BlockArray destination;
+    BlockChunks cut;
     Stores stores;  ///< of chunks that are too short to be timed
     std::size_t first_term;
     std::size_t terms;
@@ -203,7 +203,7 @@ class PhaseRun {
     bool is_done() const { return next == turns(); }
     bool is_posted() const { return messages == 0 || posted == turns(); }
     int& missing_of(std::int64_t turn) { return missing[static_cast<std::size_t>(turn % 2)]; }
-    ElementType type_of_partials() const { return partial_type(destination.type, divisor); }
+    ElementType type_of_partials() const { return partial_type(destination.type(), divisor); }
   };
   /// A chunk that travels in a message.
   struct Flight {
@@ -241,11 +241,11 @@ class PhaseRun {
     return terms_of(reduction).subspan(first, size);
   }
 
-  bool is_message_as_it_is(const ArrayRef& array) const;
+  bool is_message_as_it_is(const BlockArray& array) const;
   /// Not so the message that is the array's own memory, nor what travels through the window.
   bool is_packed_message(const Stream& stream) const;
-  MemorySpace space_of_slots(const ArrayRef& array) const;
-  std::byte* reserve(ScratchBuffer& memory, std::int64_t bytes, const ArrayRef& array) const;
+  MemorySpace space_of_slots(const BlockArray& array) const;
+  std::byte* reserve(ScratchBuffer& memory, std::int64_t bytes, const BlockArray& array) const;
   void finish_copies(const Execution& execution) const;
   void run_jobs(const Execution& execution);
   void rewind();
@@ -259,8 +259,8 @@ class PhaseRun {
   void receive_streams();
   void receive_terms();
   void receive_terms(Reduction& reduction);
-  ArrayRef arrived_term(const Term& term, std::int64_t turn, const ArrayRef& like) const;
-  ArrayRef partial_result(const Reduction& reduction, int slot, const ArrayRef& like) const;
+  BlockArray arrived_term(const Term& term, std::int64_t turn, const BlockArray& like) const;
+  BlockArray partial_result(const Reduction& reduction, int slot, const BlockArray& like) const;
   void send_streams(const Execution& execution);
   void land(const Execution& execution, const Flight& flight);
   void unpack(const Execution& execution, Stream& stream, const Flight& flight);
@@ -280,10 +280,15 @@ class PhaseRun {
   bool reduce_chunks(const Execution& execution, Lanes* lanes);
   bool are_terms_here(Reduction& reduction, Lanes* lanes);
   void reduce_next(const Execution& execution, Reduction& reduction, Lanes* lanes);
-  void reduce_group(const Execution& execution, Reduction& reduction, const ArrayRef& to);
+  void reduce_group(const Execution& execution, Reduction& reduction, const BlockArray& to);
+  void reduce_parts(const Execution& execution, ReduceOp op, std::span<const BlockArray> operands,
+                    const BlockArray& to, std::int64_t divisor, Stores stores);
   void collect_operands(const Execution& execution, const Reduction& reduction,
-                        const ArrayRef& result, Lanes* lanes);
-  void move_to_space_of(const Execution& execution, const ArrayRef& result);
+                        const BlockArray& result, Lanes* lanes);
+  void move_to_space_of(const Execution& execution, const BlockArray& result);
+  void add_jobs(const BlockArray& from, const BlockArray& to, Stores stores);
+  void copy_chunk(const Execution& execution, const BlockArray& from, const BlockArray& to,
+                  Stores stores);
   /// Whether earlier blocks of this lane are under way.
   bool is_blocked(int lane);
   void block(int lane);
@@ -323,9 +328,10 @@ class PhaseRun {
   std::vector<Message> posted_;
   std::vector<CopyJob> jobs_;  ///< to pack or to unpack
 
-  std::vector<Stream*> moved_;      ///< by the kernel under way
-  std::vector<char> blocked_;       ///< by lane
-  std::vector<ArrayRef> operands_;  ///< of the reduction under way
+  std::vector<Stream*> moved_;        ///< by the kernel under way
+  std::vector<char> blocked_;         ///< by lane
+  std::vector<BlockArray> operands_;  ///< of the reduction under way
+  std::vector<ArrayRef> parts_;       ///< of the operands, in one array
 };
 
 }  // namespace tessera::detail

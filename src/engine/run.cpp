@@ -35,7 +35,7 @@ std::int64_t bytes_of_phases(std::span<const BoundPlan> plans) {
     for (const auto& step : bound.steps)
       for (const auto& phase : step.phases)
         for (const auto& block : phase.receive)
-          if (block.contribution == 0) bytes += block.box.size() * bound.destination.type.size;
+          if (block.contribution == 0) bytes += block.size() * bound.destination.type.size;
   return bytes;
 }
 

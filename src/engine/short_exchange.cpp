@@ -47,7 +47,7 @@ bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<St
       std::int64_t round = 0;
       bool is_cut = false;
       for (const auto& block : *blocks) {
-        const auto bytes = block.box.size() * type.size;
+        const auto bytes = block.size() * type.size;
         sum += bytes;
         if (block.peer == group.position) continue;
         const bool is_term = reduces(steps, p);
@@ -121,17 +121,18 @@ ShortExchange::Round& ShortExchange::round(PreparedPhase& phase, std::int64_t nu
 void ShortExchange::prepare_to_send(const Phase& phase, const ArrayRef& source, WireOrder order,
                                     bool reduces, PreparedPhase& prepared) {
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
-  for (const auto& block : phase.send) {
-    const auto whole = part_on_wire(source, phase.source, block.box, order);
-    const Chunking cut(whole.extents, whole.type.size, sizes_.of(reduces, -1));
+  for (std::size_t i = 0, last = 0; i < phase.send.size(); i = last) {
+    last = end_of_message(phase.send, i);
+    const auto whole = blocks_in(source, phase.send, i, last, BlockSide::from, order);
+    const BlockChunks cut(whole, sizes_.of(reduces, -1));
     for (std::int64_t c = 0; c < cut.chunks(); ++c) {
       auto& round = this->round(prepared, c);
-      const auto from = chunk_of(whole, cut, c);
-      auto& parcel =
-          round.outgoing.emplace_back(Parcel{block.peer, from.bytes(), from.data - start});
+      const auto from = cut.chunk(whole, c);
+      auto& parcel = round.outgoing.emplace_back(
+          Parcel{phase.send[i].peer, from.bytes(), from.first().data - start});
       if (from.is_row_major()) continue;
-      parcel.packing = Packing{placed(round.outgoing_bytes, parcel.bytes),
-                               prepared_copy(from, in_slot(nullptr, from))};
+      parcel.packing =
+          prepared_packing(from, start, true, placed(round.outgoing_bytes, parcel.bytes));
       prepared.packed_bytes += parcel.bytes;
     }
   }
@@ -146,18 +147,22 @@ void ShortExchange::prepare_to_receive(const Phase& phase, const ArrayRef& sourc
                                        PreparedPhase& prepared) {
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
   auto& round = this->round(prepared, 0);
-  for (const auto& block : phase.receive) {
-    const auto to = part_on_wire(destination, phase.destination, block.box, order);
-    const auto offset = to.data - destination_.data;
-    if (block.peer == group_.position) {
-      const auto from = part_on_wire(source, phase.source, block.box, order);
-      prepared.own.push_back({from.data - start, offset, to.bytes(), prepared_copy(from, to)});
+  for (std::size_t i = 0, last = 0; i < phase.receive.size(); i = last) {
+    last = end_of_message(phase.receive, i);
+    const int peer = phase.receive[i].peer;
+    const auto to = blocks_in(destination, phase.receive, i, last, BlockSide::to, order);
+    if (peer == group_.position) {
+      const auto from = blocks_in(source, phase.receive, i, last, BlockSide::from, order);
+      for (std::size_t k = 0; k < to.size(); ++k)
+        prepared.own.push_back({from[k].data - start, to[k].data - destination_.data,
+                                to[k].bytes(), prepared_copy(from[k], to[k])});
       continue;
     }
-    auto& parcel = round.incoming.emplace_back(Parcel{block.peer, to.bytes(), offset});
+    auto& parcel = round.incoming.emplace_back(
+        Parcel{peer, to.bytes(), to.first().data - destination_.data});
     if (to.is_row_major()) continue;
-    parcel.packing = Packing{placed(round.incoming_bytes, parcel.bytes),
-                             prepared_copy(in_slot(nullptr, to), to)};
+    parcel.packing = prepared_packing(to, destination_.data, false,
+                                      placed(round.incoming_bytes, parcel.bytes));
   }
 }
 
@@ -167,38 +172,62 @@ void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source
   const auto order = PlanAccess::settings(plan).wire_order;
   const auto terms = static_cast<std::size_t>(phase.contributions);
   for (std::size_t first = 0; first < phase.receive.size(); first += terms) {
-    const auto blocks = std::span(phase.receive).subspan(first, terms);
-    const auto whole = part_on_wire(destination, phase.destination, blocks.front().box, order);
+    const auto blocks = std::span(phase.receive.begin(), phase.receive.end()).subspan(first, terms);
+    const auto& block = blocks.front();
+    const auto whole = block_in(destination, phase.receive, block, BlockSide::to, order);
     const bool has_own = std::ranges::find(blocks, group_.position, &Block::peer) != blocks.end();
     const auto own =
-        has_own ? part_on_wire(source, phase.source, blocks.front().box, order) : whole;
-    const Chunking cut(whole.extents, whole.type.size, sizes_.term);
+        has_own ? block_in(source, phase.receive, block, BlockSide::from, order) : whole;
+    const BlockChunks cut(whole, sizes_.term);
     for (std::int64_t c = 0; c < cut.chunks(); ++c)
-      prepare_to_reduce(blocks, chunk_of(own, cut, c), chunk_of(whole, cut, c),
-                        PlanAccess::divisor(plan), round(prepared, c));
+      prepare_to_reduce(blocks, cut.chunk(own, c), cut.chunk(whole, c), PlanAccess::divisor(plan),
+                        round(prepared, c));
   }
 }
 
-/// `own`: what this rank has of it, if that is one of the terms.
-void ShortExchange::prepare_to_reduce(std::span<const Block> blocks, const ArrayRef& own,
-                                      const ArrayRef& to, std::int64_t divisor, Round& round) {
-  std::vector<ArrayRef> arrays;
-  std::vector<Term> terms;
+/// `own`: what this rank has of it, if that is one of the terms. Each array of the chunk is reduced
+/// by itself.
+void ShortExchange::prepare_to_reduce(std::span<const Block> blocks, const BlockArray& own,
+                                      const BlockArray& to, std::int64_t divisor, Round& round) {
   const auto first_parcel = round.incoming.size();
+  std::vector<std::ptrdiff_t> arrived;
   for (const auto& block : blocks) {
-    if (block.peer == group_.position) {
-      arrays.push_back(own);
-      terms.push_back({true, own.data - source_.data});
-      continue;
-    }
-    arrays.push_back(in_slot(nullptr, to));
-    terms.push_back({false, placed(round.incoming_bytes, to.bytes())});
-    round.incoming.push_back({block.peer, to.bytes(), terms.back().offset});
+    if (block.peer == group_.position) continue;
+    arrived.push_back(placed(round.incoming_bytes, to.bytes()));
+    round.incoming.push_back({block.peer, to.bytes(), arrived.back()});
   }
-  if (transposed_operands(arrays, to) > 0) is_possible_ = false;
-  round.reductions.push_back({to.data - destination_.data, std::move(terms),
-                              std::make_shared<Reduction>(make_reduction(arrays, to, divisor)),
-                              first_parcel, round.incoming.size()});
+  std::ptrdiff_t in_chunk = 0;
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    std::vector<ArrayRef> arrays;
+    std::vector<Term> terms;
+    auto next = arrived.begin();
+    for (const auto& block : blocks) {
+      const bool is_own = block.peer == group_.position;
+      arrays.push_back(is_own ? own[k] : in_slot(nullptr, to[k]).first());
+      terms.push_back({is_own, is_own ? own[k].data - source_.data : *next++ + in_chunk});
+    }
+    if (transposed_operands(arrays, to[k]) > 0) is_possible_ = false;
+    round.reductions.push_back({to[k].data - destination_.data, std::move(terms),
+                                std::make_shared<Reduction>(make_reduction(arrays, to[k], divisor)),
+                                first_parcel, round.incoming.size()});
+    in_chunk += to[k].bytes();
+  }
+}
+
+/// The copies of a chunk to or from scratch; `start` is where the array begins.
+ShortExchange::Packing ShortExchange::prepared_packing(const BlockArray& chunk,
+                                                       const std::byte* start, bool is_sent,
+                                                       std::ptrdiff_t place) {
+  Packing packing{place};
+  std::ptrdiff_t in_packing = 0;
+  for (std::size_t k = 0; k < chunk.size(); ++k) {
+    const auto packed = in_slot(nullptr, chunk[k]).first();
+    packing.parts.push_back(
+        {chunk[k].data - start, in_packing,
+         is_sent ? prepared_copy(chunk[k], packed) : prepared_copy(packed, chunk[k])});
+    in_packing += chunk[k].bytes();
+  }
+  return packing;
 }
 
 bool ShortExchange::run(const Execution& execution, const BoundPlan& bound, Scratch& scratch,
@@ -270,7 +299,8 @@ void ShortExchange::post(const Execution& execution, const Addresses& addresses,
     const auto* from = addresses.source + parcel.offset;
     if (parcel.packing) {
       auto* const to = addresses.packed + parcel.packing->place;
-      parcel.packing->copy.run(execution, from, to, stores);
+      for (auto& part : parcel.packing->parts)
+        part.copy.run(execution, addresses.source + part.in_array, to + part.in_packing, stores);
       from = to;
     }
     parcel.ticket = exchange->send(from, parcel.bytes, rank(parcel.peer));
@@ -302,8 +332,10 @@ void ShortExchange::take(const Execution& execution, const Addresses& addresses,
   for (auto& parcel : round.incoming) {
     if (parcel.is_unpacked || !is_here(parcel)) continue;
     const TimedWrite write(parcel.bytes, choices.unpack);
-    parcel.packing->copy.run(execution, addresses.arrived + parcel.packing->place,
-                             addresses.destination + parcel.offset, write.stores());
+    const auto* const from = addresses.arrived + parcel.packing->place;
+    for (auto& part : parcel.packing->parts)
+      part.copy.run(execution, from + part.in_packing, addresses.destination + part.in_array,
+                    write.stores());
     parcel.is_unpacked = true;
   }
   for (auto& reduction : round.reductions) {

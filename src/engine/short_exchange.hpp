@@ -45,9 +45,15 @@ class ShortExchange {
            const char* operation);
 
  private:
+  /// One array of a chunk.
+  struct PartCopy {
+    std::ptrdiff_t in_array;
+    std::ptrdiff_t in_packing;
+    PreparedCopy copy;  ///< to scratch, or from there
+  };
   struct Packing {
     std::ptrdiff_t place;  ///< in scratch
-    PreparedCopy copy;     ///< to scratch, or from there
+    std::vector<PartCopy> parts = {};
   };
   /// A message.
   struct Parcel {
@@ -109,10 +115,12 @@ class ShortExchange {
                           WireOrder order, PreparedPhase& prepared);
   void prepare_to_reduce(const Phase& phase, const ArrayRef& source, const ArrayRef& destination,
                          const RedistributePlan& plan, PreparedPhase& prepared);
-  void prepare_to_reduce(std::span<const Block> blocks, const ArrayRef& own, const ArrayRef& to,
-                         std::int64_t divisor, Round& round);
+  void prepare_to_reduce(std::span<const Block> blocks, const BlockArray& own,
+                         const BlockArray& to, std::int64_t divisor, Round& round);
   static Round& round(PreparedPhase& phase, std::int64_t number);
   PreparedCopy prepared_copy(const ArrayRef& from, const ArrayRef& to);
+  Packing prepared_packing(const BlockArray& chunk, const std::byte* start, bool is_sent,
+                           std::ptrdiff_t place);
   int rank(int peer) const { return group_.ranks[static_cast<std::size_t>(peer)]; }
   static Addresses of_round(std::size_t number, const PreparedPhase& phase,
                             const Addresses& addresses);

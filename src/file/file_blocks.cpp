@@ -38,6 +38,15 @@ void append_segments(const FileBlock& block, std::int64_t limit, std::vector<Fil
 
 }  // namespace
 
+void FileBlock::repeat(std::int64_t count, std::int64_t stride) {
+  if (count == 1) return;
+  auto& last = repeats.back();
+  if (stride == last.count * last.stride)
+    last.count *= count;
+  else
+    repeats.push_back({count, stride});
+}
+
 std::int64_t FileBlock::bytes() const {
   std::int64_t result = 1;
   for (const auto& repeat : repeats) result *= repeat.count;
@@ -60,12 +69,7 @@ FileBlock block_of(const FileArray& array, const Box& box) {
     const auto d = row_major ? dims - 1 - i : i;
     const auto stride = strides[d] * array.element_size;
     result.first_byte += box.offset[d] * stride;
-    if (box.shape[d] == 1) continue;
-    auto& last = result.repeats.back();
-    if (stride == last.count * last.stride)
-      last.count *= box.shape[d];
-    else
-      result.repeats.push_back({box.shape[d], stride});
+    result.repeat(box.shape[d], stride);
   }
   return result;
 }

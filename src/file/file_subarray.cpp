@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <exception>
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
@@ -96,9 +97,19 @@ std::string access_rounds(MPI_File file, const std::vector<FileBlock>& mine,
   return error.empty() ? text : error;
 }
 
-std::vector<FileBlock> blocks(const Group& group, const FileArray& array, const Box& box) {
+std::vector<FileBlock> blocks_of(const FileArray& array, const Box& box) {
   if (box.is_empty() || array.element_size == 0) return {};
-  return detail::segments_of(detail::block_of(array, box), group.communicator.state().io_limit);
+  return {detail::block_of(array, box)};
+}
+
+/// Returns the blocks in segments that one MPI call can access.
+std::vector<FileBlock> segments(const Group& group, std::span<const FileBlock> blocks) {
+  std::vector<FileBlock> result;
+  for (const auto& block : blocks) {
+    const auto parts = detail::segments_of(block, group.communicator.state().io_limit);
+    result.insert(result.end(), parts.begin(), parts.end());
+  }
+  return result;
 }
 
 void check(const std::string& error, const char* function, const std::filesystem::path& path) {
@@ -107,50 +118,61 @@ void check(const std::string& error, const char* function, const std::filesystem
   });
 }
 
-/// Returns an error text if the file ends before the last block, else "". Some MPI libraries do not
+/// Returns an error text if the file ends before the end of a block, else "". Some MPI libraries do not
 /// report that in a collective read, but fill up what is missing.
 std::string too_short(MPI_File file, const std::vector<FileBlock>& blocks) {
   if (blocks.empty()) return "";
   MPI_Offset size = 0;
   if (const int code = MPI_File_get_size(file, &size); code != MPI_SUCCESS)
     return detail::mpi_error_text(code);
-  if (blocks.back().end_byte() <= size) return "";
-  return fmt::format("expected at least {} bytes, got a file of {}", blocks.back().end_byte(),
-                     size);
+  std::int64_t end = 0;
+  for (const auto& block : blocks) end = std::max(end, block.end_byte());
+  if (end <= size) return "";
+  return fmt::format("expected at least {} bytes, got a file of {}", end, size);
 }
 
 }  // namespace
 
-void File::read_box(const FileArray& array, const Box& box, std::byte* data) const {
+void detail::BlockFile::read(const File& file, std::span<const FileBlock> blocks, std::byte* data,
+                             const char* function) {
   constexpr auto operation = "tessera::File::read_box";
   const auto start = detail::seconds();
-  auto mine = blocks(group(), array, box);
+  auto mine = segments(file.group(), blocks);
   const auto bytes = total_bytes(mine);
-  auto error = too_short(handle_, mine);
+  auto error = too_short(file.handle_, mine);
   if (!error.empty()) mine.clear();
-  const auto protocol = agree(group(), mine, operation);
+  const auto protocol = agree(file.group(), mine, operation);
   const auto failure = access_rounds(
-      handle_, mine, protocol, operation,
+      file.handle_, mine, protocol, operation,
       [&](MPI_Offset at, std::int64_t begin, int count, MPI_Status* status) {
-        return MPI_File_read_at_all(handle_, at, data + begin, count, MPI_BYTE, status);
+        return MPI_File_read_at_all(file.handle_, at, data + begin, count, MPI_BYTE, status);
       });
-  check(error.empty() ? failure : error, "read_box", path_);
-  emit({TraceKind::io, operation, group().size(), 0, bytes, 0, 0, detail::seconds() - start});
+  check(error.empty() ? failure : error, function, file.path_);
+  emit({TraceKind::io, operation, file.group().size(), 0, bytes, 0, 0, detail::seconds() - start});
+}
+
+void detail::BlockFile::write(File& file, std::span<const FileBlock> blocks, const std::byte* data,
+                              const char* function) {
+  constexpr auto operation = "tessera::File::write_box";
+  const auto start = detail::seconds();
+  const auto mine = segments(file.group(), blocks);
+  const auto protocol = agree(file.group(), mine, operation);
+  const auto failure = access_rounds(
+      file.handle_, mine, protocol, operation,
+      [&](MPI_Offset at, std::int64_t begin, int count, MPI_Status* status) {
+        return MPI_File_write_at_all(file.handle_, at, data + begin, count, MPI_BYTE, status);
+      });
+  check(failure, function, file.path_);
+  emit({TraceKind::io, operation, file.group().size(), total_bytes(mine), 0, 0, 0,
+        detail::seconds() - start});
+}
+
+void File::read_box(const FileArray& array, const Box& box, std::byte* data) const {
+  detail::BlockFile::read(*this, blocks_of(array, box), data, "read_box");
 }
 
 void File::write_box(const FileArray& array, const Box& box, const std::byte* data) {
-  constexpr auto operation = "tessera::File::write_box";
-  const auto start = detail::seconds();
-  const auto mine = blocks(group(), array, box);
-  const auto protocol = agree(group(), mine, operation);
-  const auto failure = access_rounds(
-      handle_, mine, protocol, operation,
-      [&](MPI_Offset at, std::int64_t begin, int count, MPI_Status* status) {
-        return MPI_File_write_at_all(handle_, at, data + begin, count, MPI_BYTE, status);
-      });
-  check(failure, "write_box", path_);
-  emit({TraceKind::io, operation, group().size(), total_bytes(mine), 0, 0, 0,
-        detail::seconds() - start});
+  detail::BlockFile::write(*this, blocks_of(array, box), data, "write_box");
 }
 
 }  // namespace tessera

@@ -9,8 +9,8 @@
 #include "comm/agree_on_error.hpp"
 #include "io/convert.hpp"
 #include "io/npy_format.hpp"
+#include "io/piece_in_file.hpp"
 #include "io/shared_errors.hpp"
-#include "kernels/pack.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -23,29 +23,16 @@ Buffer make_buffer(std::int64_t bytes) {
   return std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes));
 }
 
-ArrayRef dense(std::byte* data, ElementType type, const Extents& shape, StorageOrder order) {
-  const bool is_row_major = order == StorageOrder::row_major;
-  return {data, type, shape, is_row_major ? row_major_strides(shape) : column_major_strides(shape)};
-}
-
-bool has_order(const ArrayRef& array, StorageOrder order) {
-  const auto expected = dense(array.data, array.type, array.extents, order);
-  for (std::size_t d = 0; d < array.extents.size(); ++d)
-    if (array.extents[d] != 1 && array.strides[d] != expected.strides[d]) return false;
-  return array.space == MemorySpace::host;
-}
-
 bool is_converted(const NpyHeader& header, ElementType type) {
   return header.type != type || type.kind == ElementKind::boolean;
 }
 
-/// Reads the elements of `box` into `data`, as `type` in native byte order, in the order of the
-/// file. `raw` has room for those of the file, if they are converted.
-void read_elements(const File& file, const NpyHeader& header, const Box& box, ElementType type,
-                   std::byte* raw, std::byte* data) {
-  const auto count = box.size();
+/// Reads the elements of `parts`, `count` in all, into `data`, as `type` in native byte order, in the
+/// order of the file. `raw` has room for those of the file, if they are converted.
+void read_elements(const File& file, const NpyHeader& header, const std::vector<PartInFile>& parts,
+                   std::int64_t count, ElementType type, std::byte* raw, std::byte* data) {
   auto* const arrived = is_converted(header, type) ? raw : data;
-  file.read_box({header.data_offset, header.type.size, header.shape, header.order}, box, arrived);
+  BlockFile::read(file, blocks_of(parts), arrived, "read_box");
   if (header.byte_order != std::endian::native) swap_bytes(header.type, arrived, count);
   if (is_converted(header, type)) convert(header.type.kind, arrived, type.kind, data, count);
 }
@@ -74,23 +61,25 @@ void require_same_file(const std::string& path, const NpyHeader& of_first) {
 void read_piece(const Execution& execution, const std::string& path, const NpyHeader& header,
                 const DeviceMesh& mesh, const DTensorSpec& spec, const ArrayRef& piece) {
   if (!mesh.coordinate()) return;
-  const auto box = spec.piece(*mesh.coordinate());
-  const bool is_direct = has_order(piece, header.order);
-  const auto landing = is_direct ? nullptr : make_buffer(box.size() * piece.type.size);
+  const auto parts =
+      parts_in_file({header.data_offset, header.type.size, header.shape, header.order},
+                    spec.sections(*mesh.coordinate()), piece);
+  const bool is_direct = is_as_in_file(parts);
+  const auto landing = is_direct ? nullptr : make_buffer(piece.bytes());
   auto* const data = landing ? landing.get() : piece.data;
   // What may fail on one rank alone comes before the others open the file.
   const auto raw =
-      is_converted(header, piece.type) ? make_buffer(box.size() * header.type.size) : nullptr;
+      is_converted(header, piece.type) ? make_buffer(piece.size() * header.type.size) : nullptr;
   SharedError error;
   if (mesh.rank() != 0) error = error_of([&] { require_same_file(path, header); });
   throw_together(mesh.group(), error, operation);
   error = error_of([&] {
     auto file = File::open(mesh.group(), path, FileAccess::read);
-    read_elements(file, header, box, piece.type, raw.get(), data);
+    read_elements(file, header, parts, piece.size(), piece.type, raw.get(), data);
   });
   throw_together(mesh.group(), error, operation);
   if (is_direct) return;
-  copy(execution, dense(data, piece.type, box.shape, header.order), piece);
+  unpack(execution, parts, data);
   execution.fence("tessera::read_npy: before the buffer is freed");
 }
 

@@ -14,8 +14,8 @@
 #include "comm/agree_on_error.hpp"
 #include "io/new_file.hpp"
 #include "io/npy_format.hpp"
+#include "io/piece_in_file.hpp"
 #include "io/shared_errors.hpp"
-#include "kernels/pack.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -50,19 +50,6 @@ bool is_first_replica(const DeviceMesh& mesh, const Placements& placements) {
   return true;
 }
 
-/// Returns `shape`, or one dim of one element in place of no dims: a box of no dims cannot be
-/// empty.
-Extents with_a_dim(const Extents& shape) {
-  return shape.empty() ? Extents{1} : shape;
-}
-
-Box box_to_write(const DeviceMesh& mesh, const DTensorSpec& spec) {
-  Box box = spec.piece(*mesh.coordinate());
-  box = {spec.shape().empty() ? Extents{0} : box.offset, with_a_dim(box.shape)};
-  if (!is_first_replica(mesh, spec.placements())) box.shape = Extents::filled(box.shape.size(), 0);
-  return box;
-}
-
 /// Calls `action` and keeps the first error instead of throwing it, because collective calls
 /// follow.
 template <class Action>
@@ -85,15 +72,16 @@ struct FileContent {
 
   FileContent(const DTensorSpec& spec, ElementType type)
       : header(npy_header_bytes(type, spec.shape())),
-        array{static_cast<std::int64_t>(header.size()), type.size, with_a_dim(spec.shape()),
+        array{static_cast<std::int64_t>(header.size()), type.size, spec.shape(),
               StorageOrder::row_major} {}
 
   std::int64_t bytes() const { return array.offset + product(array.shape) * array.element_size; }
 };
 
-/// Writes the file and returns the first error on this rank.
-SharedError write_file(const DeviceMesh& mesh, const std::string& path, const DTensorSpec& spec,
-                       const FileContent& content, const std::byte* elements) {
+/// Writes the file and returns the first error on this rank. `elements` follow one another as in
+/// `blocks`.
+SharedError write_file(const DeviceMesh& mesh, const std::string& path, const FileContent& content,
+                       const std::vector<FileBlock>& blocks, const std::byte* elements) {
   std::optional<File> file;
   auto error = error_of([&] { file = File::open(mesh.group(), path, FileAccess::write); });
   if (!file) {
@@ -103,7 +91,7 @@ SharedError write_file(const DeviceMesh& mesh, const std::string& path, const DT
   }
   if (mesh.rank() == 0)
     attempt(error, [&] { file->write_at(0, std::as_bytes(std::span(content.header))); });
-  attempt(error, [&] { file->write_box(content.array, box_to_write(mesh, spec), elements); });
+  attempt(error, [&] { BlockFile::write(*file, blocks, elements, "write_box"); });
   attempt(error, [&] { file->close(); });
   return error;
 }
@@ -130,10 +118,14 @@ void write_pieces(Operation& operation, const Execution& execution, const std::s
   };
   execution.fence("tessera::write_npy: before reading the pieces");
   // What may fail on one rank alone comes before the others open the file.
-  const bool is_direct = piece.is_row_major() && piece.space == MemorySpace::host;
+  const FileContent content(spec, piece.type);
+  std::vector<PartInFile> parts;
+  if (is_first_replica(mesh, spec.placements()))
+    parts = parts_in_file(content.array, spec.sections(*mesh.coordinate()), piece);
+  const bool is_direct = is_as_in_file(parts);
   std::vector<std::byte> packed(is_direct ? 0 : static_cast<std::size_t>(piece.bytes()));
   if (!is_direct) {
-    copy(execution, piece, row_major(packed.data(), piece.type, piece.extents, MemorySpace::host));
+    pack(execution, parts, packed.data());
     execution.fence("tessera::write_npy: before writing the file");
   }
   operation.agree_always(arguments, call);
@@ -141,8 +133,7 @@ void write_pieces(Operation& operation, const Execution& execution, const std::s
   const auto temporary =
       text_of_first(group, file ? file->temporary() : std::string(), TraceKind::metadata, label);
   const auto* const elements = is_direct ? piece.data : packed.data();
-  const FileContent content(spec, piece.type);
-  const auto error = write_file(mesh, temporary, spec, content, elements);
+  const auto error = write_file(mesh, temporary, content, blocks_of(parts), elements);
   finish_file(group, file.get(), content.bytes(), naming(path, temporary, error));
 }
 

@@ -26,9 +26,9 @@ void TimedPacking::end(StoreChoice& choice) {
   if (since_ > 0) choice.add(stores_ == Stores::non_temporal, seconds() - since_);
 }
 
-TimedWrite::TimedWrite(const ArrayRef& part, Stores usual, StoreChoice& choice)
-    : choice_(choice), bytes_(part.bytes()), stores_(usual) {
-  if (usual == Stores::cached && part.space == MemorySpace::host) choose();
+TimedWrite::TimedWrite(MemorySpace space, std::int64_t bytes, Stores usual, StoreChoice& choice)
+    : choice_(choice), bytes_(bytes), stores_(usual) {
+  if (usual == Stores::cached && space == MemorySpace::host) choose();
 }
 
 TimedWrite::TimedWrite(std::int64_t bytes, StoreChoice& choice, Stores if_few)

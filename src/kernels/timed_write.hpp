@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/memory_space.hpp>
 
 #include "kernels/pack.hpp"
 #include "node/store_choice.hpp"
@@ -44,7 +44,7 @@ class TimedWrite {
  public:
   /// `usual`: for parts that are too small for a choice, and where it is not cached. Only parts on
   /// the host are chosen for.
-  TimedWrite(const ArrayRef& part, Stores usual, StoreChoice& choice);
+  TimedWrite(MemorySpace space, std::int64_t bytes, Stores usual, StoreChoice& choice);
   /// The same for bytes on the host. `if_few`: where they are too few for a choice.
   TimedWrite(std::int64_t bytes, StoreChoice& choice, Stores if_few = Stores::cached);
   /// Tells the choice what it took.

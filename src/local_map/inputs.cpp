@@ -47,7 +47,8 @@ void require_placements(Leaf& leaf, std::size_t argument, const Placements& aske
                         bool redistribute_inputs) {
   const auto target = spec_with(leaf.spec, asked);
   require<PlacementMismatch>(
-      redistribute_inputs || target.placements() == leaf.spec.placements(), [&] {
+      redistribute_inputs || target.placements() == leaf.spec.placements() ||
+          agree(target, leaf.spec), [&] {
         return fmt::format(
             "expected argument {} as {}, got {}; redistribute it before, or set "
             "redistribute_inputs=true",
@@ -56,7 +57,7 @@ void require_placements(Leaf& leaf, std::size_t argument, const Placements& aske
   leaf.spec = target;
 }
 
-void require_equal_boundaries(const std::vector<Leaf>& leaves, std::size_t a, std::size_t b) {
+void require_equal_cuts(const std::vector<Leaf>& leaves, std::size_t a, std::size_t b) {
   const auto& first = leaves[a].spec;
   const auto& second = leaves[b].spec;
   for (std::size_t d = 0; d < std::min(first.shape().size(), second.shape().size()); ++d) {
@@ -65,7 +66,7 @@ void require_equal_boundaries(const std::vector<Leaf>& leaves, std::size_t a, st
     if (split.mesh_dims.empty() || split.mesh_dims != other.mesh_dims ||
         split.extent != other.extent)
       continue;
-    require<PlacementMismatch>(split.boundaries == other.boundaries, [&] {
+    require<PlacementMismatch>(agree(split, other), [&] {
       return fmt::format(
           "expected arguments {} and {} cut at the same places in tensor dim {}, got {} "
           "and {}",
@@ -92,7 +93,7 @@ void check_inputs(std::vector<Leaf>& leaves, const InPlacements& in, const Devic
   for (std::size_t a = 0; a < leaves.size(); ++a)
     for (std::size_t b = a + 1; b < leaves.size(); ++b)
       if (leaves[a].kind == LeafKind::dtensor && leaves[b].kind == LeafKind::dtensor)
-        require_equal_boundaries(leaves, a, b);
+        require_equal_cuts(leaves, a, b);
 }
 
 std::string LocalMapCall::operator()() const {

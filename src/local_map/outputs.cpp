@@ -25,8 +25,26 @@ bool is_inferred(const Output& output) {
          has_shard(output.placement->placements());
 }
 
+/// Throws where pieces of equal extents are not what the shardings give: under Cyclic it depends on
+/// the extent, under HeadTail each piece consists of two equal chunks.
+void require_even(const DTensorSpec& local) {
+  for (std::size_t d = 0; d < local.shape().size(); ++d) {
+    const auto& split = local.split(d);
+    const auto rule = split.rules.empty() ? ShardingRule::chunk : split.rules.front();
+    require(rule != ShardingRule::cyclic, [&] {
+      return fmt::format("expected even() of Shard, Balanced or HeadTail, got {}; use shaped()",
+                         to_string(local.placements()));
+    });
+    require(rule != ShardingRule::head_tail || split.parts() == 1 || split.extent % 2 == 0, [&] {
+      return fmt::format("expected an even extent of tensor dim {} for even({}), got {}", d,
+                         to_string(local.placements()), split.extent);
+    });
+  }
+}
+
 DTensorSpec even_spec(const DeviceMesh& mesh, const Output& output) {
   const auto local = make_spec(mesh.layout(), output.placement->placements(), output.local_shape);
+  require_even(local);
   Extents shape;
   for (std::size_t d = 0; d < output.local_shape.size(); ++d)
     shape.push_back(output.local_shape[d] * local.split(d).parts());

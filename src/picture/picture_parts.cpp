@@ -43,11 +43,6 @@ void require_index(const DTensorSpec& spec, const std::vector<std::int64_t>& ind
   });
 }
 
-ShownPart part_with(const std::vector<ShownPart>& parts, std::int64_t index) {
-  return *std::ranges::upper_bound(parts, index, {},
-                                   [](const ShownPart& part) { return part.interval.end; });
-}
-
 Slice slice_of(const std::vector<ShownPart>& leading) {
   Slice result;
   if (leading.empty()) return result;
@@ -62,14 +57,13 @@ Slice slice_of(const std::vector<ShownPart>& leading) {
 
 }  // namespace
 
-std::vector<int> shown_indices(std::size_t count, int most) {
-  const auto all = static_cast<int>(count);
-  const int first = all <= most ? all : most / 2;
-  const int last = all <= most ? 0 : most - 1 - first;
-  std::vector<int> result;
-  for (int i = 0; i < first; ++i) result.push_back(i);
-  if (all > most) result.push_back(-1);
-  for (int i = all - last; i < all; ++i) result.push_back(i);
+std::vector<std::int64_t> shown_indices(std::int64_t count, int most) {
+  const auto first = count <= most ? count : most / 2;
+  const auto last = count <= most ? 0 : most - 1 - first;
+  std::vector<std::int64_t> result;
+  for (std::int64_t i = 0; i < first; ++i) result.push_back(i);
+  if (count > most) result.push_back(-1);
+  for (auto i = count - last; i < count; ++i) result.push_back(i);
   return result;
 }
 
@@ -86,7 +80,7 @@ std::string ranges_text(const std::vector<int>& ascending) {
     ++runs.back().end;
   }
   std::string text;
-  for (const int i : shown_indices(runs.size(), most_runs)) {
+  for (const auto i : shown_indices(std::ssize(runs), most_runs)) {
     if (!text.empty()) text += ", ";
     text += i < 0 ? "…" : range_text(runs[static_cast<std::size_t>(i)]);
   }
@@ -111,19 +105,20 @@ Slices slices(const PieceGrid& grid, const std::vector<std::int64_t>& index, int
   if (!index.empty()) require_index(spec, index, leading_dims);
   Slices result;
   if (!grid.has_elements()) return result;
-  std::vector<std::vector<ShownPart>> parts;
+  std::vector<ShownPart> leading(leading_dims);
   std::int64_t count = 1;
   for (std::size_t d = 0; d < leading_dims; ++d) {
-    parts.push_back(
-        grid.parts(static_cast<int>(d), static_cast<int>(grid.count(static_cast<int>(d)))));
-    if (!index.empty()) parts.back() = {part_with(parts.back(), index[d])};
-    count *= std::ssize(parts.back());
+    const int dim = static_cast<int>(d);
+    if (index.empty()) count *= grid.count(dim);
+    if (!index.empty()) leading[d] = grid.all_parts(dim).with(index[d]);
   }
   for (std::int64_t i = 0; i < std::min<std::int64_t>(count, most); ++i) {
-    std::vector<ShownPart> leading(leading_dims);
     auto rest = i;
-    for (std::size_t d = leading_dims; d-- > 0; rest /= std::ssize(parts[d]))
-      leading[d] = parts[d][static_cast<std::size_t>(rest % std::ssize(parts[d]))];
+    for (std::size_t d = leading_dims; index.empty() && d-- > 0;) {
+      const auto& parts = grid.all_parts(static_cast<int>(d));
+      leading[d] = parts.at(rest % parts.count());
+      rest /= parts.count();
+    }
     result.shown.push_back(slice_of(leading));
   }
   result.left_out = count - std::ssize(result.shown);

@@ -14,14 +14,6 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-std::vector<ShownPart> parts_with_elements(const DimSplit& split) {
-  const auto cuts = split.explicit_boundaries();
-  std::vector<ShownPart> result;
-  for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
-    if (cuts[i] < cuts[i + 1]) result.push_back({static_cast<int>(i), {cuts[i], cuts[i + 1]}});
-  return result;
-}
-
 /// Returns the part of a tensor dim that a mesh coordinate holds.
 int part_of(const DimSplit& split, const std::vector<int>& coordinate) {
   int part = 0;
@@ -37,18 +29,18 @@ std::vector<int> cell_of(const DTensorSpec& spec, const std::vector<int>& coordi
   return cell;
 }
 
-std::size_t positions(const MeshLayout& layout, const std::vector<int>& mesh_dims) {
-  std::size_t result = 1;
-  for (const int d : mesh_dims) result *= at(layout.shape()[at(d)]);
+std::int64_t positions(const MeshLayout& layout, const std::vector<int>& mesh_dims) {
+  std::int64_t result = 1;
+  for (const int d : mesh_dims) result *= layout.shape()[at(d)];
   return result;
 }
 
 /// Sets the coordinates along `mesh_dims` to the row-major position `index`.
 void move_to(std::vector<int>& coordinate, const MeshLayout& layout,
-             const std::vector<int>& mesh_dims, int index) {
+             const std::vector<int>& mesh_dims, std::int64_t index) {
   for (std::size_t k = mesh_dims.size(); k-- > 0;) {
     const int size = layout.shape()[at(mesh_dims[k])];
-    coordinate[at(mesh_dims[k])] = index % size;
+    coordinate[at(mesh_dims[k])] = static_cast<int>(index % size);
     index /= size;
   }
 }
@@ -68,10 +60,37 @@ constexpr int most_holders = 4;
 
 }  // namespace
 
+PartIntervals::PartIntervals(const DimSplit& split)
+    : extent_(split.extent), parts_(split.parts()) {
+  const bool is_cyclic = !split.rules.empty() && split.rules.front() == ShardingRule::cyclic;
+  if (is_cyclic && parts_ > 1) {
+    block_ = split.block;
+    count_ = extent_ / block_ + (extent_ % block_ != 0 ? 1 : 0);
+    return;
+  }
+  for (int part = 0; part < parts_; ++part)
+    for (const auto& section : split.part(part))
+      list_.push_back({part, {section.begin, section.end()}});
+  std::ranges::sort(list_, {}, [](const ShownPart& part) { return part.interval.begin; });
+  count_ = std::ssize(list_);
+}
+
+ShownPart PartIntervals::at(std::int64_t index) const {
+  if (!list_.empty()) return list_[static_cast<std::size_t>(index)];
+  const auto begin = index * block_;
+  return {static_cast<int>(index % parts_), {begin, begin + std::min(block_, extent_ - begin)}};
+}
+
+ShownPart PartIntervals::with(std::int64_t index) const {
+  if (list_.empty()) return at(index / block_);
+  return *std::ranges::upper_bound(list_, index, {},
+                                   [](const ShownPart& part) { return part.interval.end; });
+}
+
 PieceGrid::PieceGrid(const DTensorSpec& spec, std::vector<WrongPiece> wrong, RankNumbers numbers)
     : spec_(spec), wrong_(std::move(wrong)), numbers_(numbers) {
   for (int d = 0; d < spec.tensor_dims(); ++d)
-    parts_.push_back(parts_with_elements(spec.split(at(d))));
+    parts_.emplace_back(spec.split(at(d)));
   for (int d = 0; d < spec.layout().ndim(); ++d) {
     if (spec.placements()[at(d)].is_replicate()) replicated_.push_back(d);
     if (spec.placements()[at(d)].is_partial()) partial_.push_back(d);
@@ -81,7 +100,7 @@ PieceGrid::PieceGrid(const DTensorSpec& spec, std::vector<WrongPiece> wrong, Ran
 }
 
 bool PieceGrid::has_elements() const {
-  return std::ranges::none_of(parts_, [](const auto& parts) { return parts.empty(); });
+  return std::ranges::none_of(parts_, [](const auto& parts) { return parts.count() == 0; });
 }
 
 bool PieceGrid::has_replicas() const {
@@ -92,13 +111,13 @@ std::vector<ShownPart> PieceGrid::parts(int tensor_dim, int most) const {
   if (tensor_dim < 0) return {{0, {0, 1}}};
   const auto& all = parts_[at(tensor_dim)];
   std::vector<ShownPart> result;
-  for (const int i : shown_indices(all.size(), most))
-    result.push_back(i < 0 ? ShownPart{-1, {}} : all[at(i)]);
+  for (const auto i : shown_indices(all.count(), most))
+    result.push_back(i < 0 ? ShownPart{-1, {}} : all.at(i));
   return result;
 }
 
-std::size_t PieceGrid::count(int tensor_dim) const {
-  return tensor_dim < 0 ? 1 : parts_[at(tensor_dim)].size();
+std::int64_t PieceGrid::count(int tensor_dim) const {
+  return tensor_dim < 0 ? 1 : parts_[at(tensor_dim)].count();
 }
 
 std::vector<int> PieceGrid::first_coordinate(const Cell& cell) const {
@@ -117,7 +136,7 @@ int PieceGrid::first_rank(const Cell& cell) const {
 }
 
 Extents PieceGrid::shape(const Cell& cell) const {
-  return spec_.piece(first_coordinate(cell)).shape;
+  return spec_.local_shape(first_coordinate(cell));
 }
 
 std::string PieceGrid::rank_text(int mesh_rank) const {
@@ -129,7 +148,7 @@ std::string PieceGrid::rank_text(int mesh_rank) const {
 std::string PieceGrid::contribution_text(std::vector<int> coordinate) const {
   const auto& layout = spec_.layout();
   std::string text;
-  for (const int i : shown_indices(positions(layout, replicated_), most_holders)) {
+  for (const auto i : shown_indices(positions(layout, replicated_), most_holders)) {
     if (!text.empty()) text += "=";
     if (i >= 0) move_to(coordinate, layout, replicated_, i);
     text += i >= 0 ? rank_text(layout.mesh_rank(coordinate)) : "…";
@@ -155,7 +174,7 @@ std::string PieceGrid::holders(const Cell& cell) const {
   const auto& layout = spec_.layout();
   auto coordinate = first_coordinate(cell);
   std::string text;
-  for (const int i : shown_indices(positions(layout, partial_), most_holders)) {
+  for (const auto i : shown_indices(positions(layout, partial_), most_holders)) {
     if (!text.empty()) text += has_replicas() ? " +" : "+";
     if (i >= 0) move_to(coordinate, layout, partial_, i);
     text += i >= 0 ? contribution_text(coordinate) : "…";
@@ -168,9 +187,9 @@ std::string PieceGrid::empty_ranks() const {
   const auto& layout = spec_.layout();
   bool is_any_empty = false;
   for (std::size_t d = 0; d < parts_.size(); ++d)
-    is_any_empty = is_any_empty || std::ssize(parts_[d]) < spec_.split(d).parts();
+    is_any_empty = is_any_empty || parts_[d].count() < spec_.split(d).parts();
   for (int rank = 0; is_any_empty && rank < layout.size(); ++rank)
-    if (spec_.piece(layout.coordinate(rank)).is_empty()) ranks.push_back(number_of(rank));
+    if (product(spec_.local_shape(rank)) == 0) ranks.push_back(number_of(rank));
   std::ranges::sort(ranks);
   if (ranks.empty()) return "";
   return fmt::format("{} {} {} nothing", ranks.size() == 1 ? "rank" : "ranks", ranges_text(ranks),
@@ -178,7 +197,7 @@ std::string PieceGrid::empty_ranks() const {
 }
 
 std::string PieceGrid::parts_left_out(int tensor_dim, int most) const {
-  const auto all = static_cast<int>(count(tensor_dim));
+  const auto all = count(tensor_dim);
   if (all <= most) return "";
   return fmt::format("not shown: {} of {} parts of dim {}", all - (most - 1), all, tensor_dim);
 }

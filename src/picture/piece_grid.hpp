@@ -11,16 +11,35 @@
 
 namespace tessera::detail {
 
-/// A ShownPart is a part of a tensor dim in a picture, or the gap between two parts where other
-/// parts are left out.
+/// A ShownPart is an interval of a tensor dim in a picture, or the gap between two of them where
+/// others are left out. Under Cyclic and HeadTail, one part of the tensor dim has several.
 struct ShownPart {
-  int part = 0;  ///< position in split order; -1: a gap
+  int part = 0;  ///< part to which it belongs, in split order; -1: a gap
   Interval interval;
+};
+
+/// Lists the intervals of a tensor dim that are one part's, in ascending order. It finds those of
+/// Cyclic by arithmetic, however many they are.
+class PartIntervals {
+ public:
+  explicit PartIntervals(const DimSplit& split);
+
+  std::int64_t count() const { return count_; }
+  ShownPart at(std::int64_t index) const;
+  /// Returns the interval with this index of the tensor dim.
+  ShownPart with(std::int64_t index) const;
+
+ private:
+  std::vector<ShownPart> list_;  ///< empty under Cyclic
+  std::int64_t count_ = 0;
+  std::int64_t block_ = 0;  ///< block size of Cyclic
+  std::int64_t extent_ = 0;
+  int parts_ = 1;
 };
 
 /// Returns 0 … count−1 if these are at most `most` numbers; otherwise the first and the last of
 /// them with -1 between, `most` numbers in all.
-std::vector<int> shown_indices(std::size_t count, int most);
+std::vector<std::int64_t> shown_indices(std::int64_t count, int most);
 
 /// Formats an interval of indices: "3-7"; "3" for one index.
 std::string range_text(Interval interval);
@@ -65,7 +84,11 @@ class PieceGrid {
   /// Returns the parts with elements, at most `most` entries, see shown_indices(). For dim -1 it is
   /// one part that stands for the whole.
   std::vector<ShownPart> parts(int tensor_dim, int most) const;
-  std::size_t count(int tensor_dim) const;
+  std::int64_t count(int tensor_dim) const;
+  /// Returns the parts with elements of a tensor dim from 0 on.
+  const PartIntervals& all_parts(int tensor_dim) const {
+    return parts_[static_cast<std::size_t>(tensor_dim)];
+  }
 
   /// Names the ranks that hold a cell: "3"; "0=4" for replicas; "0+4 P(sum)" for contributions;
   /// "0=2 +1=3 P(sum)" for replicated contributions; "0=1=…=7" for many. "!" marks ranks with a
@@ -94,8 +117,8 @@ class PieceGrid {
   std::string with_hidden_marks(const std::string& text, const Cell& cell) const;
 
   DTensorSpec spec_;
-  std::vector<std::vector<ShownPart>> parts_;  // one entry per tensor dim
-  std::vector<int> replicated_;                // mesh dims with Replicate
+  std::vector<PartIntervals> parts_;  // one entry per tensor dim
+  std::vector<int> replicated_;       // mesh dims with Replicate
   std::vector<int> partial_;
   std::vector<WrongPiece> wrong_;
   RankNumbers numbers_;

@@ -18,7 +18,7 @@ std::string line(const std::string& text) {
 std::string wrong_lines(const std::vector<WrongPiece>& wrong) {
   constexpr int most = 8;
   std::string text;
-  for (const int i : shown_indices(wrong.size(), most)) {
+  for (const auto i : shown_indices(std::ssize(wrong), most)) {
     if (i < 0) {
       text += fmt::format("! … {} ranks in all\n", wrong.size());
       continue;

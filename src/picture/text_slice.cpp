@@ -99,7 +99,7 @@ class SlicePicture {
 
   /// Returns how many columns fit if each has room for the longest numbers; at least 3.
   int columns_that_fit() const {
-    const auto last = grid_.parts(grid_.column_dim(), 1 << 30).back();
+    const auto last = grid_.parts(grid_.column_dim(), 3).back();
     const auto label = grid_.holders(cell_of(rows_.back(), last));
     const int longest = std::max(widest_word(label), shown_width(range_text(last.interval)));
     return std::max(3, (width_ - 1) / (longest + 3));

@@ -24,7 +24,7 @@ std::vector<WrongPiece> wrong_pieces(const DTensorSpec& spec, const std::vector<
   std::vector<WrongPiece> result;
   for (int rank = 0; rank < spec.layout().size(); ++rank) {
     const auto& extents = given[static_cast<std::size_t>(rank)];
-    const auto expected = spec.piece(spec.layout().coordinate(rank)).shape;
+    const auto expected = spec.local_shape(rank);
     const bool are_empty = product(extents) == 0 && product(expected) == 0;
     if (extents != expected && !are_empty) result.push_back({rank, expected, extents});
   }

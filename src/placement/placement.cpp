@@ -15,8 +15,26 @@ std::string to_string(ReduceOp op) {
   return names[static_cast<std::size_t>(op)];
 }
 
+namespace {
+
+std::string sharding_text(const Placement& sharding) {
+  switch (sharding.rule()) {
+    case ShardingRule::balanced:
+      return fmt::format("B({})", sharding.dim());
+    case ShardingRule::cyclic:
+      return fmt::format("C({},{})", sharding.dim(), sharding.block());
+    case ShardingRule::head_tail:
+      return fmt::format("H({})", sharding.dim());
+    case ShardingRule::chunk:
+      break;
+  }
+  return fmt::format("S({})", sharding.dim());
+}
+
+}  // namespace
+
 std::string to_string(const Placement& placement) {
-  if (placement.is_shard()) return fmt::format("S({})", placement.dim());
+  if (placement.is_shard()) return sharding_text(placement);
   if (placement.is_partial()) return fmt::format("P({})", to_string(placement.op()));
   return "R";
 }

@@ -33,12 +33,39 @@ void require_compatible_partials(const std::vector<Placement>& placements) {
   }
 }
 
+bool shares_its_dim(const Placement& sharding) {
+  return sharding.rule() == ShardingRule::chunk || sharding.rule() == ShardingRule::balanced;
+}
+
+/// Throws for a sharding that cannot be one of these. Its texts name no function; the caller does.
+void require_shardings(const std::vector<Placement>& placements) {
+  for (const auto& placement : placements) {
+    if (!placement.is_shard() || shares_its_dim(placement)) continue;
+    require(placement.rule() != ShardingRule::cyclic || placement.block() >= 1, [&] {
+      return fmt::format("expected a Cyclic with blocks of at least 1 index, got {}",
+                         to_string(placement));
+    });
+    const auto shardings = std::ranges::count_if(
+        placements, [&](const Placement& other) { return other.is_shard(placement.dim()); });
+    require(shardings == 1, [&] {
+      return fmt::format("expected {} as the only sharding of tensor dim {}, got {} of them",
+                         to_string(placement), placement.dim(), shardings);
+    });
+  }
+}
+
+void require_compatible(const std::vector<Placement>& placements) {
+  require_compatible_partials(placements);
+  detail::named("Placements", [&] { require_shardings(placements); });
+}
+
 std::vector<int> default_positions(const std::vector<Placement>& placements) {
   std::vector<int> positions(placements.size(), 0);
   for (std::size_t d = 0; d < placements.size(); ++d)
     if (placements[d].is_shard())
-      positions[d] = static_cast<int>(std::count(
-          placements.begin(), placements.begin() + static_cast<std::ptrdiff_t>(d), placements[d]));
+      positions[d] = static_cast<int>(std::count_if(
+          placements.begin(), placements.begin() + static_cast<std::ptrdiff_t>(d),
+          [&](const Placement& other) { return other.is_shard(placements[d].dim()); }));
   return positions;
 }
 
@@ -47,7 +74,8 @@ bool are_permutations(const std::vector<Placement>& placements, const std::vecto
   for (std::size_t d = 0; d < placements.size(); ++d) {
     const auto same_dim_and = [&](int position) {
       for (std::size_t other = 0; other < placements.size(); ++other)
-        if (placements[other] == placements[d] && positions[other] == position) return true;
+        if (placements[other].is_shard(placements[d].dim()) && positions[other] == position)
+          return true;
       return false;
     };
     if (placements[d].is_shard() ? !same_dim_and(expected[d]) : positions[d] != 0) return false;
@@ -61,7 +89,7 @@ Placements::Placements(std::initializer_list<Placement> placements)
     : Placements(std::vector<Placement>(placements)) {}
 
 Placements::Placements(std::vector<Placement> placements) : placements_(std::move(placements)) {
-  require_compatible_partials(placements_);
+  require_compatible(placements_);
 }
 
 Placements::Placements(std::vector<Placement> placements, std::vector<int> split_positions,
@@ -69,12 +97,12 @@ Placements::Placements(std::vector<Placement> placements, std::vector<int> split
     : placements_(std::move(placements)),
       split_positions_(std::move(split_positions)),
       tensor_dims_(tensor_dims) {
-  require_compatible_partials(placements_);
+  require_compatible(placements_);
   require(split_positions_.size() == placements_.size() &&
               are_permutations(placements_, split_positions_),
           "Placements: expected, for the mesh dims of each tensor dim, split positions 0, 1, … "
           "each once, "
-          "and 0 where a placement is not a Shard");
+          "and 0 where a placement is not a sharding");
   if (split_positions_ == default_positions(placements_)) split_positions_.clear();
 }
 
@@ -110,6 +138,9 @@ std::uint64_t Placements::hash() const {
     seed = hash_combine(seed, placement.is_shard() ? 1 : placement.is_partial() ? 2 : 0);
     seed = hash_combine(seed, static_cast<std::uint64_t>(placement.dim()));
     seed = hash_combine(seed, static_cast<std::uint64_t>(placement.op()));
+    if (placement.rule() == ShardingRule::chunk) continue;
+    seed = hash_combine(seed, static_cast<std::uint64_t>(placement.rule()));
+    seed = hash_combine(seed, static_cast<std::uint64_t>(placement.block()));
   }
   return hash_range(seed, split_positions_);
 }
@@ -128,8 +159,9 @@ Placements detail::resolved(const Placements& placements, int tensor_dims) {
       return fmt::format("expected Shard dims of a {}-d tensor, got {}", tensor_dims,
                          to_string(placement));
     });
-    placement = Shard(dim);
+    placement = placement.with_dim(dim);
   }
+  require_shardings(result);
   if (placements.split_positions_.empty()) return Placements(std::move(result));
   return Placements(std::move(result), placements.split_positions_);
 }
@@ -177,16 +209,17 @@ class Parser {
 
   Placement placement() {
     if (accept('R')) return Replicate();
-    if (accept('S')) {
-      expect('(');
-      return Shard(closed_number(')'));
-    }
+    if (accept('S')) return Shard(closed_dim());
+    if (accept('B')) return Balanced(closed_dim());
+    if (accept('H')) return HeadTail(closed_dim());
+    if (accept('C')) return cyclic();
     expect('P');
     return Partial(accept('(') ? closed_op() : ReduceOp::sum);
   }
 
-  int closed_number(char closing) {
-    int value = 0;
+  template <class Number>
+  Number closed_number(char closing) {
+    Number value = 0;
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     if (error != std::errc()) fail();
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
@@ -195,8 +228,19 @@ class Parser {
     return value;
   }
 
+  int closed_dim() {
+    expect('(');
+    return closed_number<int>(')');
+  }
+
+  Placement cyclic() {
+    expect('(');
+    const int dim = closed_number<int>(',');
+    return Cyclic(dim, closed_number<std::int64_t>(')'));
+  }
+
   int closed_position() {
-    const int position = closed_number(']');
+    const int position = closed_number<int>(']');
     if (position < 0) fail();
     return position;
   }
@@ -230,8 +274,9 @@ class Parser {
 
   [[noreturn]] void fail() const {
     throw InvalidArgument(fmt::format(
-        "parse_placements: expected a list of R, S(dim), S(dim)[position], P or P(op) with op sum, "
-        "avg, product, min, max, band, bor or bxor, got \"{}\"",
+        "parse_placements: expected a list of R, S(dim), B(dim), C(dim,block), H(dim), with "
+        "[position] after S(dim) and B(dim) where the split order is not that of the mesh dims, P or "
+        "P(op) with op sum, avg, product, min, max, band, bor or bxor, got \"{}\"",
         whole_));
   }
 

@@ -56,9 +56,8 @@ std::vector<int> source_coordinate(const Transfer& transfer, const MeshPair& pai
   return rank < 0 ? std::vector<int>() : transfer.from.layout().coordinate(rank);
 }
 
-std::vector<Block> by_position(std::vector<Block> blocks, const MeshPair& pair,
-                               const MeshLayout& layout) {
-  for (auto& block : blocks) block.peer = pair.position(layout, block.peer);
+Blocks by_position(Blocks blocks, const MeshPair& pair, const MeshLayout& layout) {
+  blocks.renumber([&](int peer) { return pair.position(layout, peer); });
   return blocks;
 }
 
@@ -99,58 +98,61 @@ int MeshPair::position(const MeshLayout& layout, int mesh_rank) const {
   return numbers(layout).by_mesh_rank[at(mesh_rank)];
 }
 
-Box MeshPair::piece(const DTensorSpec& spec, int position) const {
+Piece MeshPair::piece(const DTensorSpec& spec, int position) const {
   const int rank = mesh_rank(spec.layout(), position);
-  if (rank >= 0) return spec.piece(spec.layout().coordinate(rank));
-  return {spec.shape(), Extents::filled(spec.shape().size(), 0)};
+  if (rank >= 0) return spec.sections(spec.layout().coordinate(rank));
+  Piece nothing;
+  for (const auto extent : spec.shape())
+    nothing.sections.emplace_back(Interval{extent, extent});
+  return nothing;
 }
 
-std::vector<Block> blocks_to_receive(const Transfer& transfer, const MeshPair& pair, int position) {
+Blocks blocks_to_receive(const Transfer& transfer, const MeshPair& pair, int position) {
   const auto& target = transfer.to.layout();
   const int rank = pair.mesh_rank(target, position);
   if (rank < 0) return {};
   const auto coordinate = target.coordinate(rank);
   if (transfer.is_on_one_mesh())
     return by_position(blocks_to_receive(transfer, coordinate), pair, target);
-  std::vector<Block> blocks;
-  const auto need = transfer.to.piece(coordinate);
-  if (need.is_empty() || !transfer.fetches(coordinate)) return blocks;
+  Blocks blocks;
+  if (!transfer.fetches(coordinate)) return blocks;
   const auto& source = transfer.from.layout();
   const auto own = source_coordinate(transfer, pair, position);
   const auto copies = copy_dims(transfer.from);
-  const std::vector<int> any(source.shape().size(), -1);
   std::vector<int> peer(source.shape().size(), 0);
   const int number = number_of(transfer.to, coordinate);
-  for_each_cell(transfer.from, need, any, peer, [&](const Box& box) {
+  const auto cells = Cells::of_receiver(transfer, coordinate, blocks);
+  cells.for_each(peer, [&](Block block) {
     choose_copy_for(transfer, copies, number, own, peer);
-    blocks.push_back({pair.position(source, source.mesh_rank(peer)), box});
+    block.peer = pair.position(source, source.mesh_rank(peer));
+    blocks.push_back(block);
   });
   return blocks;
 }
 
-std::vector<Block> blocks_to_send(const Transfer& transfer, const MeshPair& pair, int position) {
+Blocks blocks_to_send(const Transfer& transfer, const MeshPair& pair, int position) {
   const auto& source = transfer.from.layout();
   const int rank = pair.mesh_rank(source, position);
   if (rank < 0) return {};
   const auto coordinate = source.coordinate(rank);
   if (transfer.is_on_one_mesh())
     return by_position(blocks_to_send(transfer, coordinate), pair, source);
-  std::vector<Block> blocks;
-  const auto have = transfer.from.piece(coordinate);
-  if (have.is_empty()) return blocks;
+  Blocks blocks;
   const auto& target = transfer.to.layout();
   const auto copies = copy_dims(transfer.from);
   const std::vector<int> any(target.shape().size(), -1);
   std::vector<int> peer(target.shape().size(), 0);
   auto holder = coordinate;
-  for_each_cell(transfer.to, have, any, peer, [&](const Box& box) {
+  const auto cells = Cells::of_sender(transfer, coordinate, any, blocks);
+  cells.for_each(peer, [&](Block block) {
     for_each_coordinate(target, copy_dims(transfer.to), peer, [&](int) {
       if (!transfer.fetches(peer)) return;
       const int other = pair.position(target, target.mesh_rank(peer));
       if (other == position) return;
       choose_copy_for(transfer, copies, number_of(transfer.to, peer),
                       source_coordinate(transfer, pair, other), holder);
-      if (holder == coordinate) blocks.push_back({other, box});
+      block.peer = other;
+      if (holder == coordinate) blocks.push_back(block);
       holder = coordinate;
     });
   });

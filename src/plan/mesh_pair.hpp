@@ -23,8 +23,8 @@ class MeshPair {
   /// Returns the mesh rank of the rank at `position` in `layout`, one of the two; -1 off that mesh.
   int mesh_rank(const MeshLayout& layout, int position) const;
   int position(const MeshLayout& layout, int mesh_rank) const;
-  /// Returns what the rank at `position` holds; an empty box off the spec's mesh.
-  Box piece(const DTensorSpec& spec, int position) const;
+  /// Returns what the rank at `position` holds; an empty piece off the spec's mesh.
+  Piece piece(const DTensorSpec& spec, int position) const;
 
  private:
   struct Numbers {
@@ -48,8 +48,8 @@ class MeshPair {
 /// From one mesh to the other, `from` has no Partial. A rank fetches its own copy of an element if
 /// it has one, else a copy that its coordinate on the target selects: so target ranks spread their
 /// requests over the replicas.
-std::vector<Block> blocks_to_receive(const Transfer& transfer, const MeshPair& pair, int position);
-std::vector<Block> blocks_to_send(const Transfer& transfer, const MeshPair& pair, int position);
+Blocks blocks_to_receive(const Transfer& transfer, const MeshPair& pair, int position);
+Blocks blocks_to_send(const Transfer& transfer, const MeshPair& pair, int position);
 
 /// Returns whether some rank fetches something from another one.
 bool communicates(const Transfer& transfer, const MeshPair& pair);

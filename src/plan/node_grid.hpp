@@ -25,10 +25,11 @@ class NodeGrid {
   /// Returns whether some ranks along these mesh dims are on different nodes.
   bool is_between_nodes(const std::vector<int>& mesh_dims) const;
 
-  /// Returns the same distribution on the finer mesh, which has the same ranks.
+  /// Returns the same distribution on the finer mesh, which has the same ranks. Expects pieces that
+  /// are intervals along every tensor dim.
   DTensorSpec finer(const DTensorSpec& spec) const;
   /// Returns the transfer between the same distributions on the finer mesh. Expects one that
-  /// reduces nothing.
+  /// reduces nothing, between pieces that are boxes.
   Transfer finer(const Transfer& transfer) const;
   /// Returns the mesh dims of the finer mesh along which several ranks are on one node.
   const std::vector<int>& dims_within() const { return dims_within_; }

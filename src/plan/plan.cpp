@@ -27,14 +27,14 @@ namespace {
 
 using PlanData = detail::PlanAccess::Data;
 
-/// Returns the largest power of two such that two chunks of operands for all boxes fit into
-/// `most_at_once` messages.
-int operands_at_once(int most_at_once, int boxes) {
+/// Returns the largest power of two such that two chunks of operands for all parts of a piece fit
+/// into `most_at_once` messages.
+int operands_at_once(int most_at_once, int parts) {
   return static_cast<int>(
-      std::bit_floor(static_cast<unsigned>(std::max(1, most_at_once / 2 / boxes))));
+      std::bit_floor(static_cast<unsigned>(std::max(1, most_at_once / 2 / parts))));
 }
 
-/// Returns the number of buffers for the operands of one box: two chunks of what arrives, one chunk
+/// Returns the number of buffers for the operands of one part: two chunks of what arrives, one chunk
 /// that is moved to the memory space of the result, and partial results, which are wide sums in an
 /// average.
 std::int64_t operand_buffers(const detail::Transfer& transfer, ElementType type, int at_once) {
@@ -64,24 +64,23 @@ detail::MessageSizes message_sizes(const PlanData& data) {
   sizes.limit = limit;
   // Only the first transfer reduces.
   const auto& first = data.steps.front().transfers.front();
-  const int boxes = first.reduced_dims.empty() ? 0 : detail::most_boxes(first);
-  sizes.operands_at_once = operands_at_once(possible_at_once, std::max(1, boxes));
+  const int parts = first.reduced_dims.empty() ? 0 : detail::most_parts(first);
+  sizes.operands_at_once = operands_at_once(possible_at_once, std::max(1, parts));
   const auto operands =
-      boxes > 0 ? boxes * operand_buffers(first, data.type, sizes.operands_at_once) : 0;
+      parts > 0 ? parts * operand_buffers(first, data.type, sizes.operands_at_once) : 0;
   sizes.buffers = sizes.at_once + std::max<std::int64_t>(sizes.at_once, operands);
   sizes.bytes =
       std::max(element, std::min(detail::most_message_bytes, limit / (sizes.buffers + 1)));
   return sizes;
 }
 
-std::optional<PartialTarget> partial_target_of(const DTensorSpec& source, const DTensorSpec& target,
+std::optional<PartialTarget> partial_target_of(const DTensorSpec& target,
                                                const detail::PartialDims& dims) {
   if (dims.made.empty()) return {};
   PartialTarget result{target.placements()[at(dims.made.front())].op()};
-  for (const int d : dims.made)
-    if (source.placements()[at(d)].is_shard() &&
-        target.placements()[at(d)].is_partial(ReduceOp::avg))
-      result.scale *= source.layout().shape()[at(d)];
+  for (const int d : dims.shared)
+    if (target.placements()[at(d)].is_partial(ReduceOp::avg))
+      result.scale *= target.layout().shape()[at(d)];
   return result;
 }
 
@@ -123,14 +122,14 @@ void finish(PlanData& data) {
 class RankView {
  public:
   RankView(const PlanData& data, int rank) : data_(data), rank_(rank) {}
-  Box piece(const DTensorSpec& spec) const {
-    return data_.pair ? data_.pair->piece(spec, rank_) : spec.piece(coordinate_on(spec));
+  Piece piece(const DTensorSpec& spec) const {
+    return data_.pair ? data_.pair->piece(spec, rank_) : spec.sections(coordinate_on(spec));
   }
-  std::vector<Block> to_send(const detail::Transfer& transfer) const {
+  Blocks to_send(const detail::Transfer& transfer) const {
     return data_.pair ? blocks_to_send(transfer, *data_.pair, rank_)
                       : blocks_to_send(transfer, coordinate_on(transfer.from));
   }
-  std::vector<Block> to_receive(const detail::Transfer& transfer) const {
+  Blocks to_receive(const detail::Transfer& transfer) const {
     return data_.pair ? blocks_to_receive(transfer, *data_.pair, rank_)
                       : blocks_to_receive(transfer, coordinate_on(transfer.from));
   }
@@ -196,15 +195,18 @@ namespace {
 
 std::shared_ptr<PlanData> data_on_one_mesh(const DTensorSpec& source, const DTensorSpec& target,
                                            ElementType type, const detail::PlanSettings& options) {
-  const auto dims = detail::partial_dims(source.placements(), target.placements());
+  const auto dims = detail::partial_dims(source, target);
   require_reducible_along(source.placements(), dims.reduced, type);
   require_reducible_along(target.placements(), dims.made, type);
   auto data = started(source, target, type, options);
-  data->partial_target = partial_target_of(source, target, dims);
+  data->partial_target = partial_target_of(target, dims);
   const auto distribution = detail::target_distribution(source, target, dims);
   if (!options.ranks_per_node.empty())
     data->nodes = std::make_shared<detail::NodeGrid>(source.layout(), options.ranks_per_node);
   data->steps = detail::planned_steps(source, distribution, dims, type, options, data->nodes.get());
+  auto& last = data->steps.back().transfers.back();
+  if (distribution != target)
+    last.lies_in = last.to.layout() == target.layout() ? target : data->nodes->finer(target);
   finish(*data);
   return data;
 }
@@ -297,12 +299,11 @@ std::vector<Step> RedistributePlan::steps(int mesh_rank) const {
   for (const auto& planned : data_->steps) {
     Step step{planned.kind, planned.communicates, {}};
     for (const auto& transfer : planned.transfers)
-      step.phases.push_back({rank.piece(transfer.from), rank.piece(transfer.to),
+      step.phases.push_back({rank.piece(transfer.from), rank.piece(transfer.destination()),
                              rank.to_send(transfer), rank.to_receive(transfer),
                              transfer.contributions()});
     result.push_back(std::move(step));
   }
-  result.back().phases.back().destination = rank.piece(data_->target);
   return result;
 }
 
@@ -333,6 +334,13 @@ PlanCost RedistributePlan::cost() const {
 
 namespace {
 
+std::int64_t common_size(const Piece& a, const Piece& b) {
+  std::int64_t result = 1;
+  for (std::size_t d = 0; d < a.sections.size(); ++d)
+    result *= common_extent(a.sections[d], b.sections[d]);
+  return result;
+}
+
 /// Holds numbers of the busiest rank, bytes.
 struct Received {
   std::int64_t bytes = 0;
@@ -350,10 +358,10 @@ Received most_received(const RedistributePlan& plan, const PlanData& data) {
     for (const auto& step : data.steps)
       for (const auto& transfer : step.transfers)
         for (const auto& block : view.to_receive(transfer))
-          if (block.peer != rank) elements += block.box.size();
+          if (block.peer != rank) elements += block.size();
     most.bytes = std::max(most.bytes, elements * size);
     const auto need = view.piece(plan.target());
-    const auto has = reduces ? 0 : intersect(need, view.piece(plan.source())).size();
+    const auto has = reduces ? 0 : common_size(need, view.piece(plan.source()));
     const auto lacks = plan.partial_target() ? 0 : need.size() - has;
     most.lower_bound = std::max(most.lower_bound, lacks * size);
   }

@@ -73,6 +73,7 @@ Reduction cheapest_reduction(const DTensorSpec& source, const DTensorSpec& targe
   const bool is_in_place = is_one_reduction(source, target, reduced);
   const double limit = memory_limit(source, target, type, options);
   for (const int k : slowest_first(source, options)) {
+    if (!can_split_further(replicated, k)) continue;
     auto shares = split_further(replicated, k, reduced);
     const double share_bytes = largest_piece_bytes(shares, type);
     if (!is_in_place && share_bytes > limit) continue;
@@ -109,6 +110,7 @@ std::vector<Transfer> staged_transfers(const Transfer& transfer) {
   for (int d = 0; d < transfer.from.layout().ndim(); ++d) {
     if (from[at(d)] == to[at(d)]) continue;
     current[at(d)] = to[at(d)];
+    if (!go_together(current)) return {transfer};
     auto next = spec_with(transfer.from, Placements(current));
     result.push_back({.from = previous, .to = next});
     previous = std::move(next);
@@ -125,6 +127,7 @@ std::vector<std::vector<Transfer>> other_paths(const Transfer& transfer,
   if (!transfer.first_only.empty()) return paths;
   paths.push_back(staged_transfers(transfer));
   if (nodes == nullptr || nodes->dims_within().empty()) return paths;
+  if (!transfer.from.has_boxes() || !transfer.to.has_boxes()) return paths;
   const auto finer = nodes->finer(transfer);
   paths.push_back(by_way_of_nodes(finer, *nodes));
   for (const int k : slowest_first(transfer.to, options))
@@ -182,34 +185,64 @@ double memory_limit(const DTensorSpec& source, const DTensorSpec& target, Elemen
   return default_extra_memory + largest / extra_memory_share;
 }
 
-PartialDims partial_dims(const Placements& source, const Placements& target) {
+namespace {
+
+/// Returns the source's mesh dims in `dims` that shard tensor dim `k`, in split order.
+std::vector<int> sharding_dims(const DTensorSpec& source, int k, const std::vector<int>& dims) {
+  std::vector<int> result;
+  for (const int d : source.split(at(k)).mesh_dims)
+    if (contains(dims, d)) result.push_back(d);
+  return result;
+}
+
+/// Returns `spec`, whose tensor dim `k` nothing splits, with the split of `source`.
+DTensorSpec with_split_of(const DTensorSpec& source, int k, const DTensorSpec& spec) {
+  std::vector<Placement> placements(spec.placements().begin(), spec.placements().end());
+  auto positions = spec.placements().split_positions();
+  for (const int d : source.split(at(k)).mesh_dims) {
+    placements[at(d)] = source.placements()[at(d)];
+    positions[at(d)] = source.placements().split_position(d);
+  }
+  auto boundaries = spec.boundaries();
+  boundaries[at(k)] = source.boundaries()[at(k)];
+  return make_spec(spec.layout(), Placements(std::move(placements), std::move(positions)),
+                   spec.shape(), std::move(boundaries));
+}
+
+}  // namespace
+
+PartialDims partial_dims(const DTensorSpec& source, const DTensorSpec& target) {
   PartialDims dims;
-  for (int d = 0; d < std::ssize(source); ++d) {
-    const auto before = source[at(d)];
-    const auto after = target[at(d)];
+  for (int d = 0; d < source.layout().ndim(); ++d) {
+    const auto before = source.placements()[at(d)];
+    const auto after = target.placements()[at(d)];
     if (before == after) continue;
     if (before.is_partial()) dims.reduced.push_back(d);
-    if (!after.is_partial()) continue;
-    dims.made.push_back(d);
-    if (!before.is_shard() && keeps_on_first(after.op())) dims.first_only.push_back(d);
+    if (after.is_partial()) dims.made.push_back(d);
+  }
+  if (dims.made.empty()) return dims;
+  const auto replicated = replicated_along(target, dims.made);
+  for (const int d : dims.made) {
+    const auto before = source.placements()[at(d)];
+    if (before.is_shard() && can_split_further(replicated, before.dim()))
+      dims.shared.push_back(d);
+    else if (keeps_on_first(target.placements()[at(d)].op()))
+      dims.first_only.push_back(d);
   }
   return dims;
 }
 
 DTensorSpec target_distribution(const DTensorSpec& source, const DTensorSpec& target,
                                 const PartialDims& dims) {
+  if (dims.made.empty()) return target;
   auto result = replicated_along(target, dims.made);
   for (int k = 0; k < target.tensor_dims(); ++k) {
-    std::vector<int> shares;
-    for (const int d : source.split(at(k)).mesh_dims)
-      if (contains(dims.made, d)) shares.push_back(d);
+    const auto shares = sharding_dims(source, k, dims.shared);
     if (shares.empty()) continue;
     const bool is_alone = result.split(at(k)).mesh_dims.empty();
-    result = split_further(result, k, shares);
-    if (!is_alone || shares != source.split(at(k)).mesh_dims) continue;
-    auto boundaries = result.boundaries();
-    boundaries[at(k)] = source.boundaries()[at(k)];
-    result = make_spec(result.layout(), result.placements(), result.shape(), std::move(boundaries));
+    result = is_alone && shares == source.split(at(k)).mesh_dims
+                 ? with_split_of(source, k, result)
+                 : split_further(result, k, shares);
   }
   return result;
 }
@@ -253,10 +286,12 @@ PathAcross path_across(const DTensorSpec& source, const DTensorSpec& target,
     transfer.op = fold_op(source.placements()[at(reduced.front())].op());
     transfer.divisor = divisor_of(source, reduced);
     const auto replicated = transfer.to;
-    for (const int k : slowest_first(source, options))
+    for (const int k : slowest_first(source, options)) {
+      if (!can_split_further(replicated, k)) continue;
       if (auto shares = split_further(replicated, k, reduced);
           size_of(shares) < size_of(transfer.to))
         transfer.to = std::move(shares);
+    }
     from = transfer.to;
     path.steps.push_back({StepKind::reduce, false, {std::move(transfer)}});
   }

@@ -14,10 +14,13 @@ namespace tessera::detail {
 struct PartialDims {
   std::vector<int> reduced;     ///< Partial before, not the same Partial after
   std::vector<int> made;        ///< Partial after, not the same Partial before
+  std::vector<int> shared;      ///< part of `made`: each coordinate holds its share of the value
   std::vector<int> first_only;  ///< part of `made`: only coordinate 0 holds the value
 };
 
-PartialDims partial_dims(const Placements& source, const Placements& target);
+/// Finds the mesh dims. A rank keeps its share along a new Partial mesh dim that was sharded, unless
+/// another sharding of the target admits no other one of the tensor dim.
+PartialDims partial_dims(const DTensorSpec& source, const DTensorSpec& target);
 
 /// Returns the distribution that data must reach: that of the target, except that each rank keeps
 /// its share along new Partial mesh dims that were sharded.

@@ -31,6 +31,20 @@ std::vector<int> without_unit_dims(const DimSplit& split) {
   return result;
 }
 
+/// Returns whether each part of `to` is cut out of the part of `from` with the same coordinate, as
+/// their rules say.
+bool continues(const DimSplit& from, const DimSplit& to, std::size_t levels) {
+  std::vector<ShardingRule> coarse;
+  std::vector<ShardingRule> fine;
+  for (std::size_t k = 0; k < from.sizes.size(); ++k)
+    if (from.sizes[k] > 1) coarse.push_back(from.rule(k));
+  for (std::size_t k = 0; k < to.sizes.size(); ++k)
+    if (to.sizes[k] > 1) fine.push_back(to.rule(k));
+  return std::equal(coarse.begin(), coarse.end(), fine.begin(),
+                    fine.begin() + static_cast<std::ptrdiff_t>(levels)) &&
+         from.block == to.block;
+}
+
 /// Returns true only if every part of `to` lies in the part of `from` with the same coordinate. A
 /// conservative test, which does not look at each part.
 bool refines_at_sight(const DimSplit& from, const DimSplit& to) {
@@ -38,39 +52,123 @@ bool refines_at_sight(const DimSplit& from, const DimSplit& to) {
   const auto fine = without_unit_dims(to);
   if (coarse.empty()) return true;
   if (from.boundaries.empty() && to.boundaries.empty())
-    return coarse.size() <= fine.size() && std::equal(coarse.begin(), coarse.end(), fine.begin());
+    return coarse.size() <= fine.size() &&
+           std::equal(coarse.begin(), coarse.end(), fine.begin()) &&
+           continues(from, to, coarse.size());
   return coarse == fine && from.boundaries == to.boundaries;
 }
 
-/// Returns the largest number of `others` with which one of `parts` has elements in common; at
-/// least 1. Both are in ascending order.
-std::int64_t most_meeting(const std::vector<Part>& parts, const std::vector<Part>& others) {
-  std::int64_t most = 1;
-  std::size_t first = 0;
-  for (const auto& part : parts) {
-    while (first < others.size() && others[first].interval.end <= part.interval.begin) ++first;
-    auto last = first;
-    while (last < others.size() && others[last].interval.begin < part.interval.end) ++last;
-    most = std::max(most, static_cast<std::int64_t>(last - first));
+/// Lists the intervals of which the parts of a split consist, in ascending order, and how many of
+/// them a part has at most. Expects no cyclic split.
+struct PartIntervals {
+  std::vector<Interval> intervals;
+  int in_a_part = 1;
+
+  explicit PartIntervals(const DimSplit& split) {
+    const int parts = split.parts();
+    for (int i = 0; i < parts; ++i)
+      for (const auto& section : split.part(i)) intervals.push_back({section.begin, section.end()});
+    if (split.has_intervals()) return;
+    std::ranges::sort(intervals, {}, &Interval::begin);
+    in_a_part = 2;
   }
-  return most;
+};
+
+bool has_periods(const DimSplit& split) {
+  return !split.has_intervals() && split.rule(0) == ShardingRule::cyclic;
 }
 
-/// Returns the largest number of boxes, in different parts of `others`, that a local piece of
-/// `spec` consists of.
-std::int64_t most_boxes(const DTensorSpec& spec, const DTensorSpec& others) {
-  const std::vector<int> any(at(spec.layout().ndim()), -1);
-  const std::vector<int> any_other(at(others.layout().ndim()), -1);
-  std::int64_t boxes = 1;
-  for (std::size_t k = 0; k < spec.shape().size(); ++k) {
-    const Interval all{0, spec.shape()[k]};
-    boxes *= most_meeting(parts_meeting(spec.split(k), all, any),
-                          parts_meeting(others.split(k), all, any_other));
+/// Returns an upper bound on the number of parts of `others` with which a part of `split` has
+/// indices in common; at least 1.
+std::int64_t most_meeting(const DimSplit& split, const DimSplit& others) {
+  if (others.mesh_dims.empty()) return 1;
+  if (has_periods(split) || has_periods(others)) return others.parts();
+  const PartIntervals own(split);
+  const PartIntervals other(others);
+  std::int64_t most = 1;
+  std::size_t first = 0;
+  for (const auto& interval : own.intervals) {
+    while (first < other.intervals.size() && other.intervals[first].end <= interval.begin) ++first;
+    auto last = first;
+    while (last < other.intervals.size() && other.intervals[last].begin < interval.end) ++last;
+    most = std::max(most, static_cast<std::int64_t>(last - first));
   }
-  return boxes;
+  return std::min<std::int64_t>(most * own.in_a_part, others.parts());
+}
+
+/// Returns an upper bound on the number of parts, each in another part of `others`, of which a local
+/// piece of `spec` consists.
+std::int64_t most_parts(const DTensorSpec& spec, const DTensorSpec& others) {
+  std::int64_t parts = 1;
+  for (std::size_t k = 0; k < spec.shape().size(); ++k)
+    parts *= most_meeting(spec.split(k), others.split(k));
+  return parts;
+}
+
+/// Returns whether the rank at `coordinate` fetches something from another rank.
+bool needs_others(const Transfer& transfer, std::span<const int> coordinate) {
+  if (!transfer.fetches(coordinate)) return false;
+  std::int64_t need = 1;
+  bool has_all = true;
+  for (std::size_t d = 0; d < transfer.to.shape().size(); ++d) {
+    const auto mine = transfer.to.split(d).sections(coordinate);
+    need *= mine.extent();
+    has_all = has_all && common_extent(transfer.from.split(d).sections(coordinate), mine) ==
+                             mine.extent();
+  }
+  return need > 0 && !has_all;
+}
+
+/// Returns the runs between `from` and `to` with the side `to` in the larger `home`. Where `to` is no
+/// interval, `home` is one and `from` has no other indices in common with it.
+std::vector<IndexRun> placed_in(const Sections& home, const Sections& from, const Sections& to,
+                           std::vector<IndexRun> runs) {
+  if (runs.empty() || to == home) return runs;
+  if (!to.is_interval()) return overlap(from, home);
+  for (auto& run : runs) run.to.offset += to.hull().begin - home.hull().begin;
+  return runs;
 }
 
 }  // namespace
+
+Cells Cells::of_receiver(const Transfer& transfer, std::span<const int> coordinate,
+                         Blocks& blocks) {
+  Cells cells(transfer.from);
+  const std::vector<int> any(at(transfer.from.layout().ndim()), -1);
+  for (std::size_t d = 0; d < cells.dims_.size(); ++d) {
+    const auto mine = transfer.to.split(d).sections(coordinate);
+    const auto home = transfer.destination().split(d).sections(coordinate);
+    for (const auto& part : parts_meeting(transfer.from.split(d), mine.hull(), any))
+      cells.add(d, part.index,
+                placed_in(home, part.sections, mine, overlap(part.sections, mine)), blocks);
+  }
+  return cells;
+}
+
+Cells Cells::of_sender(const Transfer& transfer, std::span<const int> coordinate,
+                       std::span<const int> fixed, Blocks& blocks) {
+  Cells cells(transfer.to);
+  std::vector<int> receiver(at(transfer.to.layout().ndim()), 0);
+  for (std::size_t d = 0; d < cells.dims_.size(); ++d) {
+    const auto mine = transfer.from.split(d).sections(coordinate);
+    const auto& split = transfer.to.split(d);
+    for (const auto& part : parts_meeting(split, mine.hull(), fixed)) {
+      for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
+        receiver[at(split.mesh_dims[k])] = split.coordinate(part.index, k);
+      const auto home = transfer.destination().split(d).sections(receiver);
+      cells.add(d, part.index,
+                placed_in(home, mine, part.sections, overlap(mine, part.sections)), blocks);
+    }
+  }
+  return cells;
+}
+
+void Cells::add(std::size_t tensor_dim, int index, std::vector<IndexRun> runs, Blocks& blocks) {
+  if (runs.empty()) return;
+  std::int64_t extent = 0;
+  for (const auto& run : runs) extent += run.extent;
+  dims_[tensor_dim].push_back({index, extent, blocks.add(std::move(runs))});
+}
 
 int Transfer::contributions() const {
   int result = 1;
@@ -82,26 +180,26 @@ bool Transfer::fetches(std::span<const int> coordinate) const {
   return std::ranges::all_of(first_only, [&](int d) { return coordinate[at(d)] == 0; });
 }
 
-std::vector<Block> blocks_to_receive(const Transfer& transfer, std::span<const int> coordinate) {
-  std::vector<Block> blocks;
-  const auto need = transfer.to.piece(coordinate);
-  if (need.is_empty() || !transfer.fetches(coordinate)) return blocks;
+Blocks blocks_to_receive(const Transfer& transfer, std::span<const int> coordinate) {
+  Blocks blocks;
+  if (!transfer.fetches(coordinate)) return blocks;
   const auto& layout = transfer.from.layout();
-  const std::vector<int> any(coordinate.size(), -1);
   std::vector<int> source(coordinate.begin(), coordinate.end());
   const int own_contribution = contribution_of(transfer, coordinate);
-  for_each_cell(transfer.from, need, any, source, [&](const Box& box) {
+  const auto cells = Cells::of_receiver(transfer, coordinate, blocks);
+  cells.for_each(source, [&](Block block) {
+    block.receiver_contribution = own_contribution;
     for_each_coordinate(layout, transfer.reduced_dims, source, [&](int contribution) {
-      blocks.push_back({layout.mesh_rank(source), box, contribution, own_contribution});
+      block.peer = layout.mesh_rank(source);
+      block.contribution = contribution;
+      blocks.push_back(block);
     });
   });
   return blocks;
 }
 
-std::vector<Block> blocks_to_send(const Transfer& transfer, std::span<const int> coordinate) {
-  std::vector<Block> blocks;
-  const auto have = transfer.from.piece(coordinate);
-  if (have.is_empty()) return blocks;
+Blocks blocks_to_send(const Transfer& transfer, std::span<const int> coordinate) {
+  Blocks blocks;
   const auto& layout = transfer.from.layout();
   std::vector<int> fixed(coordinate.size(), -1);
   std::vector<int> free_dims;
@@ -116,27 +214,28 @@ std::vector<Block> blocks_to_send(const Transfer& transfer, std::span<const int>
   }
   if (!transfer.fetches(target)) return blocks;
   const int self = layout.mesh_rank(coordinate);
-  const int contribution = contribution_of(transfer, coordinate);
-  for_each_cell(transfer.to, have, fixed, target, [&](const Box& box) {
+  const auto cells = Cells::of_sender(transfer, coordinate, fixed, blocks);
+  cells.for_each(target, [&](Block block) {
+    block.contribution = contribution_of(transfer, coordinate);
     for_each_coordinate(layout, free_dims, target, [&](int) {
-      const int peer = layout.mesh_rank(target);
-      if (peer != self)
-        blocks.push_back({peer, box, contribution, contribution_of(transfer, target)});
+      block.peer = layout.mesh_rank(target);
+      block.receiver_contribution = contribution_of(transfer, target);
+      if (block.peer != self) blocks.push_back(block);
     });
   });
   return blocks;
 }
 
 int most_peers(const Transfer& transfer) {
-  const std::int64_t receive = transfer.contributions() * most_boxes(transfer.to, transfer.from);
-  const std::int64_t send = copies(transfer) * most_boxes(transfer.from, transfer.to);
+  const std::int64_t receive = transfer.contributions() * most_parts(transfer.to, transfer.from);
+  const std::int64_t send = copies(transfer) * most_parts(transfer.from, transfer.to);
   return static_cast<int>(std::clamp<std::int64_t>(
       std::max(receive, send), 1,
       std::max(transfer.from.layout().size(), transfer.to.layout().size())));
 }
 
-int most_boxes(const Transfer& transfer) {
-  return static_cast<int>(std::min<std::int64_t>(most_boxes(transfer.to, transfer.from),
+int most_parts(const Transfer& transfer) {
+  return static_cast<int>(std::min<std::int64_t>(most_parts(transfer.to, transfer.from),
                                                  transfer.from.layout().size()));
 }
 
@@ -163,9 +262,16 @@ bool communicates(const Transfer& transfer) {
   if (keeps_own(transfer)) return false;
   const auto& layout = transfer.from.layout();
   for (int rank = 0; rank < layout.size(); ++rank)
-    for (const auto& block : blocks_to_receive(transfer, layout.coordinate(rank)))
-      if (block.peer != rank) return true;
+    if (needs_others(transfer, layout.coordinate(rank))) return true;
   return false;
+}
+
+std::int64_t common_size(const DTensorSpec& a, std::span<const int> in_a, const DTensorSpec& b,
+                         std::span<const int> in_b) {
+  std::int64_t result = 1;
+  for (std::size_t d = 0; d < a.shape().size(); ++d)
+    result *= common_extent(a.split(d).sections(in_a), b.split(d).sections(in_b));
+  return result;
 }
 
 }  // namespace tessera::detail

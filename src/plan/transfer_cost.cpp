@@ -21,7 +21,7 @@ InterNodeCost inter_node_cost(const Transfer& transfer, int rank, const NodeGrid
   const auto coordinate = transfer.from.layout().coordinate(rank);
   for (const auto& block : blocks_to_receive(transfer, coordinate)) {
     if (nodes.are_on_one_node(rank, block.peer)) continue;
-    cost.elements += static_cast<double>(block.box.size());
+    cost.elements += static_cast<double>(block.size());
     ++cost.messages;
   }
   double sent = 0;

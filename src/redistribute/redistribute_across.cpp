@@ -79,11 +79,11 @@ Numbers to_numbers(const DTensorSpec& spec) {
   const auto& placements = spec.placements();
   for (int d = 0; d < std::ssize(placements); ++d) {
     const auto& placement = placements[static_cast<std::size_t>(d)];
-    const bool is_shard = placement.is_shard();
-    numbers.push_back(is_shard ? 0 : placement.is_partial() ? 1 : 2);
-    numbers.push_back(is_shard                 ? placement.dim()
-                      : placement.is_partial() ? static_cast<std::int64_t>(placement.op())
-                                               : 0);
+    numbers.push_back(placement.is_shard() ? 0 : placement.is_partial() ? 1 : 2);
+    numbers.push_back(placement.dim());
+    numbers.push_back(static_cast<std::int64_t>(placement.op()));
+    numbers.push_back(static_cast<std::int64_t>(placement.rule()));
+    numbers.push_back(placement.block());
     numbers.push_back(placements.split_position(d));
   }
   for (const auto& list : spec.boundaries()) {
@@ -91,6 +91,20 @@ Numbers to_numbers(const DTensorSpec& spec) {
     numbers.insert(numbers.end(), list.begin(), list.end());
   }
   return numbers;
+}
+
+Placement sharding_of(ShardingRule rule, int dim, std::int64_t block) {
+  switch (rule) {
+    case ShardingRule::balanced:
+      return Balanced(dim);
+    case ShardingRule::cyclic:
+      return Cyclic(dim, block);
+    case ShardingRule::head_tail:
+      return HeadTail(dim);
+    case ShardingRule::chunk:
+      break;
+  }
+  return Shard(dim);
 }
 
 DTensorSpec from_numbers(const Numbers& numbers, const MeshLayout& layout, int tensor_dims) {
@@ -101,9 +115,12 @@ DTensorSpec from_numbers(const Numbers& numbers, const MeshLayout& layout, int t
   std::vector<int> positions;
   for (int d = 0; d < layout.ndim(); ++d) {
     const auto kind = *next++;
-    const auto value = static_cast<int>(*next++);
-    placements.push_back(kind == 0   ? Placement(Shard(value))
-                         : kind == 1 ? Placement(Partial(static_cast<ReduceOp>(value)))
+    const auto dim = static_cast<int>(*next++);
+    const auto op = static_cast<ReduceOp>(*next++);
+    const auto rule = static_cast<ShardingRule>(*next++);
+    const auto block = *next++;
+    placements.push_back(kind == 0   ? sharding_of(rule, dim, block)
+                         : kind == 1 ? Placement(Partial(op))
                                      : Placement(Replicate()));
     positions.push_back(static_cast<int>(*next++));
   }

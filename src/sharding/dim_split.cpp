@@ -8,24 +8,75 @@ namespace tessera {
 
 namespace {
 
-/// Returns the index, in split order, of the part that `coordinate` holds.
-std::size_t part_index(const DimSplit& split, std::span<const int> coordinate) {
-  std::size_t index = 0;
-  for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
-    index = index * static_cast<std::size_t>(split.sizes[k]) +
-            static_cast<std::size_t>(coordinate[static_cast<std::size_t>(split.mesh_dims[k])]);
-  return index;
+std::size_t at(int index) {
+  return static_cast<std::size_t>(index);
 }
 
-Interval raw_interval(const DimSplit& split, std::span<const int> coordinate) {
-  if (!split.boundaries.empty()) {
-    const auto part = part_index(split, coordinate);
-    return {split.boundaries[part], split.boundaries[part + 1]};
-  }
-  Interval whole{0, split.extent};
+/// Returns the number, in split order, of the part that `coordinate` holds.
+int part_number(const DimSplit& split, std::span<const int> coordinate) {
+  int number = 0;
   for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
-    whole = chunk(whole, split.sizes[k], coordinate[static_cast<std::size_t>(split.mesh_dims[k])]);
+    number = number * split.sizes[k] + coordinate[at(split.mesh_dims[k])];
+  return number;
+}
+
+/// Returns child `index` of a part that is cut by chunk or balanced.
+Interval child_of(ShardingRule rule, Interval whole, int children, int index) {
+  return rule == ShardingRule::balanced ? balanced_part(whole, children, index)
+                                        : chunk(whole, children, index);
+}
+
+/// Returns the child that holds `position`. Expects that the part holds it.
+int child_with(ShardingRule rule, Interval whole, int children, std::int64_t position) {
+  const auto distance = position - whole.begin;
+  if (rule != ShardingRule::balanced)
+    return static_cast<int>(distance / chunk(whole, children, 0).size());
+  const auto size = whole.size() / children;
+  const auto larger = whole.size() % children;
+  const auto in_larger = larger * (size + 1);
+  return static_cast<int>(distance < in_larger ? distance / (size + 1)
+                                               : larger + (distance - in_larger) / size);
+}
+
+/// Returns the part with this number of a split by chunk, balanced or boundaries.
+Interval interval_of_part(const DimSplit& split, int number) {
+  if (!split.boundaries.empty())
+    return {split.boundaries[at(number)], split.boundaries[at(number) + 1]};
+  Interval whole{0, split.extent};
+  int parts = split.parts();
+  for (std::size_t k = 0; k < split.sizes.size(); ++k) {
+    parts /= split.sizes[k];
+    whole = child_of(split.rule(k), whole, split.sizes[k], number / parts);
+    number %= parts;
+  }
   return whole;
+}
+
+bool is_cyclic(const DimSplit& split) {
+  return !split.rules.empty() && split.rules.front() == ShardingRule::cyclic;
+}
+
+bool is_head_tail(const DimSplit& split) {
+  return !split.rules.empty() && split.rules.front() == ShardingRule::head_tail;
+}
+
+std::int64_t blocks_of(const DimSplit& split) {
+  return split.extent / split.block + (split.extent % split.block != 0 ? 1 : 0);
+}
+
+Section cyclic_part(const DimSplit& split, int number) {
+  const auto blocks = blocks_of(split);
+  if (number >= blocks) return {};
+  const std::int64_t parts = split.sizes.front();
+  const auto count = (blocks - 1 - number) / parts + 1;
+  const auto last = number + (count - 1) * parts;
+  const auto in_last = std::min(split.block, split.extent - last * split.block);
+  if (count == 1) return section_of({last * split.block, last * split.block + in_last});
+  return {number * split.block, split.block, parts * split.block, count, in_last};
+}
+
+Interval head_tail_chunk(const DimSplit& split, int number) {
+  return chunk({0, split.extent}, 2 * split.sizes.front(), number);
 }
 
 class PartSearch {
@@ -43,37 +94,36 @@ class PartSearch {
   void descend(std::size_t level, Interval whole, int first, int parts) {
     if (intersect(whole, range_).is_empty()) return;
     if (level == split_.sizes.size()) {
-      found_.push_back({coordinate_, whole});
+      found_.push_back({first, Sections(whole)});
       return;
     }
     const int children = split_.sizes[level];
     const int parts_per_child = parts / children;
     const auto [begin, end] = children_meeting(level, whole, first, parts_per_child);
     for (int child = begin; child < end; ++child) {
-      coordinate_.push_back(child);
       const int first_of_child = first + child * parts_per_child;
       descend(level + 1, child_interval(level, whole, child, first_of_child, parts_per_child),
               first_of_child, parts_per_child);
-      coordinate_.pop_back();
     }
   }
 
   Interval child_interval(std::size_t level, Interval whole, int child, int first,
                           int parts) const {
-    if (split_.boundaries.empty()) return chunk(whole, split_.sizes[level], child);
+    if (split_.boundaries.empty())
+      return child_of(split_.rule(level), whole, split_.sizes[level], child);
     return {boundary(first), boundary(first + parts)};
   }
 
   std::pair<int, int> children_meeting(std::size_t level, Interval whole, int first,
                                        int parts) const {
-    const int only = fixed_[static_cast<std::size_t>(split_.mesh_dims[level])];
+    const int only = fixed_[at(split_.mesh_dims[level])];
     if (only >= 0) return {only, only + 1};
     const int children = split_.sizes[level];
     if (split_.boundaries.empty()) {
-      const auto step = chunk(whole, children, 0).size();
+      const auto rule = split_.rule(level);
       const auto common = intersect(whole, range_);
-      return {static_cast<int>((common.begin - whole.begin) / step),
-              static_cast<int>((common.end - 1 - whole.begin) / step) + 1};
+      return {child_with(rule, whole, children, common.begin),
+              child_with(rule, whole, children, common.end - 1) + 1};
     }
     int begin = 0;
     for (int width = children; width > 0;) {  // finds the first child that ends after range_.begin
@@ -90,16 +140,33 @@ class PartSearch {
     return {begin, end};
   }
 
-  std::int64_t boundary(int part) const {
-    return split_.boundaries[static_cast<std::size_t>(part)];
-  }
+  std::int64_t boundary(int part) const { return split_.boundaries[at(part)]; }
 
   const DimSplit& split_;
   Interval range_;
   std::span<const int> fixed_;
-  std::vector<int> coordinate_;
   std::vector<Part> found_;
 };
+
+/// Returns the numbers of the parts of a cyclic or head-tail split that meet a range, which is not
+/// empty; they ascend.
+std::vector<int> numbers_meeting(const DimSplit& split, Interval range) {
+  const int parts = split.sizes.front();
+  std::vector<int> numbers;
+  if (is_cyclic(split)) {
+    const auto first = range.begin / split.block;
+    const auto blocks = std::min<std::int64_t>(parts, (range.end - 1) / split.block - first + 1);
+    for (std::int64_t i = 0; i < blocks; ++i)
+      numbers.push_back(static_cast<int>((first + i) % parts));
+  } else {
+    const auto size = head_tail_chunk(split, 0).size();
+    for (auto chunk = range.begin / size; chunk <= (range.end - 1) / size; ++chunk)
+      numbers.push_back(static_cast<int>(chunk < parts ? chunk : 2 * parts - 1 - chunk));
+  }
+  std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
 
 }  // namespace
 
@@ -109,38 +176,88 @@ int DimSplit::parts() const {
   return result;
 }
 
+bool DimSplit::has_intervals() const {
+  const int parts = this->parts();
+  if (parts == 1) return true;
+  if (is_cyclic(*this)) return blocks_of(*this) <= parts;
+  if (is_head_tail(*this)) return head_tail_chunk(*this, parts).is_empty();
+  return true;
+}
+
+Sections DimSplit::sections(std::span<const int> coordinate) const {
+  return part(part_number(*this, coordinate));
+}
+
+Sections DimSplit::part(int index) const {
+  Sections result;
+  if (is_cyclic(*this)) {
+    result.push_back(cyclic_part(*this, index));
+  } else if (is_head_tail(*this)) {
+    for (const int number : {index, 2 * sizes.front() - 1 - index})
+      result.push_back(section_of(head_tail_chunk(*this, number)));
+  } else {
+    result.push_back(section_of(interval_of_part(*this, index)));
+  }
+  return result.empty() ? Sections(Interval{extent, extent}) : result;
+}
+
+int DimSplit::coordinate(int index, std::size_t k) const {
+  for (auto inner = sizes.size(); inner-- > k + 1;) index /= sizes[inner];
+  return index % sizes[k];
+}
+
 Interval DimSplit::interval(std::span<const int> coordinate) const {
-  const auto result = raw_interval(*this, coordinate);
-  return result.is_empty() ? Interval{extent, extent} : result;
+  return sections(coordinate).hull();
 }
 
 std::int64_t DimSplit::largest_part() const {
-  if (boundaries.empty()) {
-    Interval whole{0, extent};
-    for (const int size : sizes) whole = chunk(whole, size, 0);
-    return whole.size();
+  if (!boundaries.empty()) {
+    std::int64_t largest = 0;
+    for (std::size_t i = 0; i + 1 < boundaries.size(); ++i)
+      largest = std::max(largest, boundaries[i + 1] - boundaries[i]);
+    return largest;
   }
-  std::int64_t largest = 0;
-  for (std::size_t i = 0; i + 1 < boundaries.size(); ++i)
-    largest = std::max(largest, boundaries[i + 1] - boundaries[i]);
-  return largest;
+  // By all rules but head-tail the first part is the largest; there it may be the last one.
+  const auto first = part(0).extent();
+  return is_head_tail(*this) ? std::max(first, part(sizes.front() - 1).extent()) : first;
 }
 
 std::vector<std::int64_t> DimSplit::explicit_boundaries() const {
   if (!boundaries.empty()) return boundaries;
-  std::vector<std::int64_t> result{0, extent};
-  for (const int size : sizes) {
-    std::vector<std::int64_t> finer{0};
-    for (std::size_t i = 0; i + 1 < result.size(); ++i)
-      for (int child = 0; child < size; ++child)
-        finer.push_back(chunk({result[i], result[i + 1]}, size, child).end);
-    result = std::move(finer);
-  }
+  std::vector<std::int64_t> result{0};
+  const int parts = this->parts();
+  for (int i = 0; i < parts; ++i) result.push_back(result.back() + part(i).extent());
   return result;
 }
 
 std::vector<Part> parts_meeting(const DimSplit& split, Interval range, std::span<const int> fixed) {
-  return PartSearch(split, range, fixed).run();
+  if (!is_cyclic(split) && !is_head_tail(split)) return PartSearch(split, range, fixed).run();
+  std::vector<Part> found;
+  range = intersect(range, {0, split.extent});
+  if (range.is_empty()) return found;
+  const int only = fixed[at(split.mesh_dims.front())];
+  for (const int number : numbers_meeting(split, range))
+    if (only < 0 || only == number) found.push_back({number, split.part(number)});
+  return found;
+}
+
+bool agree(const DimSplit& a, const DimSplit& b) {
+  if (a == b) return true;
+  if (a.extent != b.extent || a.largest_part() != b.largest_part()) return false;
+  std::vector<int> shape;
+  for (const auto* split : {&a, &b})
+    for (std::size_t k = 0; k < split->mesh_dims.size(); ++k) {
+      const auto d = at(split->mesh_dims[k]);
+      if (shape.size() <= d) shape.resize(d + 1, 1);
+      shape[d] = split->sizes[k];
+    }
+  std::vector<int> coordinate(shape.size(), 0);
+  for (;;) {
+    if (a.sections(coordinate) != b.sections(coordinate)) return false;
+    auto d = shape.size();
+    while (d > 0 && ++coordinate[d - 1] == shape[d - 1]) coordinate[--d] = 0;
+    if (d == 0) return true;
+  }
 }
 
 }  // namespace tessera

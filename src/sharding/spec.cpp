@@ -31,14 +31,26 @@ void require_one_per_mesh_dim(const MeshLayout& layout, const Placements& placem
   });
 }
 
-std::vector<DimSplit> chunked_splits(const MeshLayout& layout, const Placements& placements,
+void set_rules(DimSplit& split, const Placements& placements) {
+  split.rules.clear();
+  for (const int mesh_dim : split.mesh_dims) {
+    const auto& placement = placements[static_cast<std::size_t>(mesh_dim)];
+    split.rules.push_back(placement.rule());
+    split.block = placement.block();
+  }
+}
+
+std::vector<DimSplit> splits_by_rule(const MeshLayout& layout, const Placements& placements,
                                      const Extents& shape) {
   std::vector<DimSplit> splits(shape.size());
   for (std::size_t d = 0; d < shape.size(); ++d) {
     splits[d].extent = shape[d];
     splits[d].mesh_dims = placements.split_order(static_cast<int>(d));
-    for (const int mesh_dim : splits[d].mesh_dims)
-      splits[d].sizes.push_back(layout.shape()[static_cast<std::size_t>(mesh_dim)]);
+    for (const int mesh_dim : splits[d].mesh_dims) {
+      const auto i = static_cast<std::size_t>(mesh_dim);
+      splits[d].sizes.push_back(layout.shape()[i]);
+      if (placements[i].rule() != ShardingRule::chunk) set_rules(splits[d], placements);
+    }
   }
   return splits;
 }
@@ -54,9 +66,21 @@ void require_cut(const std::vector<std::int64_t>& boundaries, const DimSplit& sp
   });
 }
 
-/// Returns `boundaries` without the lists that equal the chunk rule. Copies the other lists to
+/// Throws for boundaries of a dim whose shardings say by which rule it is cut.
+void require_shard(const DimSplit& split, std::size_t dim, const Placements& placements,
+                   const std::vector<std::int64_t>& boundaries) {
+  require(split.rules.empty(), [&] {
+    return fmt::format(
+        "expected Shard where tensor dim {} has boundaries that are not those of the rule, got {} "
+        "and [{}]",
+        dim, to_string(placements), fmt::join(boundaries, ", "));
+  });
+}
+
+/// Returns `boundaries` without the lists that equal those of the rules. Copies the other lists to
 /// `splits`.
-Boundaries canonical(Boundaries boundaries, std::vector<DimSplit>& splits) {
+Boundaries canonical(Boundaries boundaries, const Placements& placements,
+                     std::vector<DimSplit>& splits) {
   require(boundaries.empty() || boundaries.size() == splits.size(), [&] {
     return fmt::format("expected boundaries for {} tensor dims, got {} lists", splits.size(),
                        boundaries.size());
@@ -65,10 +89,12 @@ Boundaries canonical(Boundaries boundaries, std::vector<DimSplit>& splits) {
   for (std::size_t d = 0; d < splits.size(); ++d) {
     if (boundaries[d].empty()) continue;
     require_cut(boundaries[d], splits[d], d);
-    if (boundaries[d] == splits[d].explicit_boundaries())
+    if (splits[d].has_intervals() && boundaries[d] == splits[d].explicit_boundaries()) {
       boundaries[d].clear();
-    else
+    } else {
+      require_shard(splits[d], d, placements, boundaries[d]);
       splits[d].boundaries = boundaries[d];
+    }
   }
   return boundaries;
 }
@@ -89,8 +115,8 @@ DTensorSpec detail::make_spec(MeshLayout layout, const Placements& placements, c
   require_one_per_mesh_dim(layout, placements);
   checked_product(shape);
   auto resolved = detail::resolved(placements, static_cast<int>(shape.size()));
-  auto splits = chunked_splits(layout, resolved, shape);
-  boundaries = canonical(std::move(boundaries), splits);
+  auto splits = splits_by_rule(layout, resolved, shape);
+  boundaries = canonical(std::move(boundaries), resolved, splits);
   const auto hash = hash_of(layout, resolved, shape, boundaries);
   return DTensorSpec(std::make_shared<const DTensorSpec::Data>(
       DTensorSpec::Data{std::move(layout), std::move(resolved), shape, std::move(boundaries),
@@ -122,7 +148,16 @@ std::uint64_t DTensorSpec::hash() const {
   return data_->hash;
 }
 
+bool DTensorSpec::has_boxes() const {
+  return std::ranges::all_of(data_->splits, &DimSplit::has_intervals);
+}
+
 Box DTensorSpec::piece(std::span<const int> coordinate) const {
+  require(has_boxes(), [&] {
+    return fmt::format(
+        "expected pieces that are boxes, got {}; global_index() tells which indices a rank holds",
+        to_string(*this));
+  });
   Box result;
   for (const auto& split : data_->splits) {
     const auto interval = split.interval(coordinate);
@@ -132,30 +167,105 @@ Box DTensorSpec::piece(std::span<const int> coordinate) const {
   return result;
 }
 
-std::vector<Box> DTensorSpec::pieces(const std::vector<int>& coordinate) const {
-  require(std::ssize(coordinate) == layout().ndim(), [&] {
-    return fmt::format("DTensorSpec: expected a coordinate of mesh {}, got ({})",
-                       to_string(layout()), fmt::join(coordinate, ", "));
+Piece DTensorSpec::sections(std::span<const int> coordinate) const {
+  Piece result;
+  result.sections.reserve(data_->splits.size());
+  for (const auto& split : data_->splits) result.sections.push_back(split.sections(coordinate));
+  return result;
+}
+
+namespace {
+
+void require_coordinate(const MeshLayout& layout, const std::vector<int>& coordinate) {
+  bool is_on_mesh = std::ssize(coordinate) == layout.ndim();
+  for (std::size_t d = 0; is_on_mesh && d < coordinate.size(); ++d)
+    is_on_mesh = 0 <= coordinate[d] && coordinate[d] < layout.shape()[d];
+  require(is_on_mesh, [&] {
+    return fmt::format("DTensorSpec: expected a coordinate of mesh {}, got ({})", to_string(layout),
+                       fmt::join(coordinate, ", "));
   });
-  for (std::size_t d = 0; d < coordinate.size(); ++d)
-    require(0 <= coordinate[d] && coordinate[d] < layout().shape()[d], [&] {
-      return fmt::format("DTensorSpec: expected a coordinate of mesh {}, got ({})",
-                         to_string(layout()), fmt::join(coordinate, ", "));
-    });
-  return {piece(coordinate)};
+}
+
+/// Returns the blocks of the sections as intervals; [extent, extent) if there are none.
+std::vector<Interval> intervals_of(const Sections& sections, std::int64_t extent) {
+  std::vector<Interval> result;
+  for (const auto& section : sections)
+    for (std::int64_t i = 0; i < section.count; ++i) {
+      const auto begin = section.begin + i * section.period;
+      result.push_back({begin, begin + (i + 1 == section.count ? section.last : section.block)});
+    }
+  if (result.empty()) result.push_back({extent, extent});
+  return result;
+}
+
+}  // namespace
+
+std::vector<Box> DTensorSpec::pieces(const std::vector<int>& coordinate) const {
+  require_coordinate(layout(), coordinate);
+  std::vector<Box> boxes{Box()};
+  for (const auto& split : data_->splits) {
+    std::vector<Box> next;
+    for (const auto& box : boxes)
+      for (const auto& interval : intervals_of(split.sections(coordinate), split.extent)) {
+        next.push_back(box);
+        next.back().offset.push_back(interval.begin);
+        next.back().shape.push_back(interval.size());
+      }
+    boxes = std::move(next);
+  }
+  return boxes;
 }
 
 Extents DTensorSpec::local_shape(const std::vector<int>& coordinate) const {
-  return pieces(coordinate).front().shape;
+  require_coordinate(layout(), coordinate);
+  Extents result;
+  for (const auto& split : data_->splits) result.push_back(split.sections(coordinate).extent());
+  return result;
 }
 Extents DTensorSpec::local_shape(int mesh_rank) const {
   return local_shape(layout().coordinate(mesh_rank));
 }
 Extents DTensorSpec::global_offset(const std::vector<int>& coordinate) const {
-  return pieces(coordinate).front().offset;
+  require_coordinate(layout(), coordinate);
+  return detail::named("global_offset", [&] { return piece(coordinate).offset; });
 }
 Extents DTensorSpec::global_offset(int mesh_rank) const {
   return global_offset(layout().coordinate(mesh_rank));
+}
+
+namespace {
+
+/// Returns what a mesh rank holds along a tensor dim. Throws for a dim out of range.
+Sections sections_along(const DTensorSpec& spec, int mesh_rank, int tensor_dim) {
+  require(0 <= tensor_dim && tensor_dim < spec.tensor_dims(), [&] {
+    return fmt::format("expected a dim of a {}-d tensor, got {}", spec.tensor_dims(), tensor_dim);
+  });
+  return spec.split(static_cast<std::size_t>(tensor_dim))
+      .sections(spec.layout().coordinate(mesh_rank));
+}
+
+}  // namespace
+
+std::int64_t DTensorSpec::global_index(int mesh_rank, int tensor_dim, std::int64_t local) const {
+  return detail::named("global_index", [&] {
+    const auto held = sections_along(*this, mesh_rank, tensor_dim);
+    require(0 <= local && local < held.extent(), [&] {
+      return fmt::format("expected a local index below {}, got {}", held.extent(), local);
+    });
+    return held.global_index(local);
+  });
+}
+
+std::optional<std::int64_t> DTensorSpec::local_index(int mesh_rank, int tensor_dim,
+                                                     std::int64_t global) const {
+  return detail::named("local_index", [&] {
+    const auto held = sections_along(*this, mesh_rank, tensor_dim);
+    const auto extent = shape()[static_cast<std::size_t>(tensor_dim)];
+    require(0 <= global && global < extent, [&] {
+      return fmt::format("expected a global index below {}, got {}", extent, global);
+    });
+    return held.local_index(global);
+  });
 }
 
 Extents DTensorSpec::largest_local_shape() const {
@@ -172,7 +282,8 @@ int DTensorSpec::owner(const Extents& index) const {
     const auto parts = parts_meeting(split(d), {index[d], index[d] + 1}, any);
     is_inside = !parts.empty();
     for (std::size_t k = 0; is_inside && k < split(d).mesh_dims.size(); ++k)
-      coordinate[static_cast<std::size_t>(split(d).mesh_dims[k])] = parts.front().coordinate[k];
+      coordinate[static_cast<std::size_t>(split(d).mesh_dims[k])] =
+          split(d).coordinate(parts.front().index, k);
   }
   require(is_inside, [&] {
     return fmt::format("owner: expected an index of shape {}, got {}", to_string(shape()),
@@ -185,6 +296,19 @@ bool operator==(const DTensorSpec& a, const DTensorSpec& b) {
   return a.data_ == b.data_ ||
          (a.hash() == b.hash() && a.layout() == b.layout() && a.placements() == b.placements() &&
           a.shape() == b.shape() && a.boundaries() == b.boundaries());
+}
+
+bool agree(const DTensorSpec& a, const DTensorSpec& b) {
+  if (a == b) return true;
+  if (a.layout() != b.layout() || a.shape() != b.shape()) return false;
+  for (std::size_t d = 0; d < a.placements().size(); ++d) {
+    const auto& first = a.placements()[d];
+    const auto& second = b.placements()[d];
+    if ((first.is_partial() || second.is_partial()) && first != second) return false;
+  }
+  for (std::size_t d = 0; d < a.shape().size(); ++d)
+    if (!agree(a.split(d), b.split(d))) return false;
+  return true;
 }
 
 std::string to_string(const DTensorSpec& spec) {
@@ -200,8 +324,14 @@ DTensorSpec detail::spec_with(const DTensorSpec& spec, const Placements& placeme
   require_one_per_mesh_dim(spec.layout(), placements);
   const auto resolved = detail::resolved(placements, spec.tensor_dims());
   auto boundaries = spec.boundaries();
-  for (std::size_t d = 0; d < boundaries.size(); ++d)
-    if (resolved.split_order(static_cast<int>(d)) != spec.split(d).mesh_dims) boundaries[d].clear();
+  const auto is_shard = [&](int mesh_dim) {
+    return resolved[static_cast<std::size_t>(mesh_dim)].rule() == ShardingRule::chunk;
+  };
+  for (std::size_t d = 0; d < boundaries.size(); ++d) {
+    const auto order = resolved.split_order(static_cast<int>(d));
+    if (order != spec.split(d).mesh_dims || !std::ranges::all_of(order, is_shard))
+      boundaries[d].clear();
+  }
   return make_spec(spec.layout(), resolved, spec.shape(), std::move(boundaries));
 }
 

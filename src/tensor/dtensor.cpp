@@ -11,9 +11,28 @@
 
 namespace tessera::detail {
 
-Box local_piece(const DeviceMesh& mesh, const DTensorSpec& spec) {
-  if (!mesh.is_null() && mesh.coordinate()) return spec.piece(*mesh.coordinate());
-  return {spec.shape(), Extents::filled(spec.shape().size(), 0)};
+Extents local_extents(const DeviceMesh& mesh, const DTensorSpec& spec) {
+  auto result = Extents::filled(spec.shape().size(), 0);
+  if (mesh.is_null() || !mesh.coordinate()) return result;
+  for (std::size_t d = 0; d < result.size(); ++d)
+    result[d] = spec.split(d).sections(*mesh.coordinate()).extent();
+  return result;
+}
+
+Box local_box(const DeviceMesh& mesh, const DTensorSpec& spec) {
+  const bool has_offset = !mesh.is_null() && mesh.coordinate() && spec.has_boxes();
+  if (has_offset) return spec.piece(*mesh.coordinate());
+  return {spec.shape(), local_extents(mesh, spec)};
+}
+
+void require_boxes(const DTensorSpec& spec) {
+  named("global_offset", [&] {
+    require(spec.has_boxes(), [&] {
+      return fmt::format(
+          "expected pieces that are boxes, got {}; global_index() tells which indices a rank holds",
+          to_string(spec));
+    });
+  });
 }
 
 void require_representable(const DTensorSpec& spec, const Extents& static_extents,
@@ -45,7 +64,7 @@ void require_same_pieces(const DeviceMesh& mesh, const DTensorSpec& destination,
     const auto [a, b] = told_apart(mesh, source_mesh);
     return fmt::format("expected tensors on one mesh, got meshes {} and {}", a, b);
   });
-  require(destination == source, [&] {
+  require(agree(destination, source), [&] {
     return fmt::format("expected tensors of one spec (see redistribute_into), got {} and {}",
                        to_string(destination), to_string(source));
   });
@@ -58,21 +77,48 @@ void require_same_or_separate(const ArrayRef& destination, const ArrayRef& sourc
   });
 }
 
-std::int64_t extent_of(const Extents& shape, int tensor_dim) {
+int dim_of(const Extents& shape, int tensor_dim) {
   const int count = static_cast<int>(shape.size());
   const int dim = tensor_dim < 0 ? tensor_dim + count : tensor_dim;
   require(0 <= dim && dim < count, [&] {
-    return fmt::format("extent: expected a dim of a {}-d tensor, got {}", count, tensor_dim);
+    return fmt::format("expected a dim of a {}-d tensor, got {}", count, tensor_dim);
   });
-  return shape[static_cast<std::size_t>(dim)];
+  return dim;
 }
 
-std::string describe_tensor(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type,
-                            const Box& piece) {
+std::int64_t extent_of(const Extents& shape, int tensor_dim) {
+  return named("extent",
+               [&] { return shape[static_cast<std::size_t>(dim_of(shape, tensor_dim))]; });
+}
+
+std::int64_t global_index(const DeviceMesh& mesh, const DTensorSpec& spec, int tensor_dim,
+                          std::int64_t local) {
+  return named("global_index", [&] {
+    const int dim = dim_of(spec.shape(), tensor_dim);
+    require(!mesh.is_null() && mesh.coordinate(), [&] {
+      return fmt::format("expected a rank of the tensor's mesh for local index {}", local);
+    });
+    return spec.global_index(mesh.rank(), dim, local);
+  });
+}
+
+std::optional<std::int64_t> local_index(const DeviceMesh& mesh, const DTensorSpec& spec,
+                                        int tensor_dim, std::int64_t global) {
+  return named("local_index", [&]() -> std::optional<std::int64_t> {
+    const int dim = dim_of(spec.shape(), tensor_dim);
+    if (mesh.is_null() || !mesh.coordinate()) return {};
+    return spec.local_index(mesh.rank(), dim, global);
+  });
+}
+
+std::string describe_tensor(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type) {
   if (mesh.is_null()) return fmt::format("{} tensor without a mesh", to_string(type));
-  const auto here = mesh.coordinate() ? fmt::format("here {} at {}", to_string(piece.shape),
-                                                    to_string(piece.offset))
-                                      : std::string("this rank is off the mesh");
+  std::string here = "this rank is off the mesh";
+  if (mesh.coordinate()) {
+    const auto place = spec.has_boxes() ? to_string(spec.piece(*mesh.coordinate()).offset)
+                                        : to_string(spec.sections(*mesh.coordinate()));
+    here = fmt::format("here {} at {}", to_string(local_extents(mesh, spec)), place);
+  }
   return fmt::format("{} {}, {}", to_string(type), to_string(spec), here);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <tessera/agreement/detail/operation.hpp>
 #include <tessera/comm/collectives.hpp>
@@ -74,6 +75,22 @@ void require_no_holes(const DTensorSpec& spec, const std::vector<Extents>& local
   }
 }
 
+/// Throws unless the sizes of the parts of a tensor dim are those that its shardings give, where
+/// these are not Shard, which takes any.
+void require_sizes_by_rule(const DTensorSpec& spec, std::size_t dim,
+                           const std::vector<std::int64_t>& sizes) {
+  const auto& split = spec.split(dim);
+  if (split.rules.empty()) return;
+  std::vector<std::int64_t> expected;
+  for (int part = 0; part < split.parts(); ++part) expected.push_back(split.part(part).extent());
+  require(sizes == expected, [&] {
+    return fmt::format(
+        "expected local extents [{}] of tensor dim {}, those of {} for extent {}, got [{}]",
+        fmt::join(expected, ", "), dim, to_string(spec.placements()), split.extent,
+        fmt::join(sizes, ", "));
+  });
+}
+
 struct PieceInfo {
   ElementType type;
   std::int32_t tensor_dims;
@@ -104,7 +121,7 @@ void require_pieces(const DeviceMesh& mesh, const DTensorSpec* spec,
           rank);
     });
     if (spec == nullptr) continue;
-    const auto expected = spec->piece(mesh.layout().coordinate(rank)).shape;
+    const auto expected = spec->local_shape(rank);
     require(
         shape_of(other) == expected || (product(shape_of(other)) == 0 && product(expected) == 0),
         [&] {
@@ -135,17 +152,21 @@ DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,
   const auto grid = make_spec(layout, placements, Extents::filled(tensor_dims, 0));
   Extents shape;
   Boundaries boundaries(tensor_dims);
+  std::vector<std::vector<std::int64_t>> sizes;
   for (std::size_t d = 0; d < tensor_dims; ++d) {
-    const auto& mesh_dims = grid.split(d).mesh_dims;
+    const auto& split = grid.split(d);
+    const bool takes_any_sizes = !split.mesh_dims.empty() && split.rules.empty();
     std::int64_t position = 0;
-    if (!mesh_dims.empty()) boundaries[d].push_back(0);
-    for (const auto size : part_sizes(layout, mesh_dims, local_shapes, d)) {
+    if (takes_any_sizes) boundaries[d].push_back(0);
+    sizes.push_back(part_sizes(layout, split.mesh_dims, local_shapes, d));
+    for (const auto size : sizes.back()) {
       position += size;
-      if (!mesh_dims.empty()) boundaries[d].push_back(position);
+      if (takes_any_sizes) boundaries[d].push_back(position);
     }
     shape.push_back(position);
   }
   auto spec = make_spec(layout, placements, shape, std::move(boundaries));
+  for (std::size_t d = 0; d < tensor_dims; ++d) require_sizes_by_rule(spec, d, sizes[d]);
   require_no_holes(spec, local_shapes);
   return spec;
 }
@@ -176,9 +197,19 @@ std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
   });
 }
 
+DTensorSpec infer_spec(const DeviceMesh& mesh, const Target& target, const Extents& local_shape) {
+  auto spec = infer_spec(mesh, target.placements(mesh.ndim()), local_shape);
+  if (target.sizes().empty()) return spec;
+  const auto asked = target_spec(mesh.layout(), spec.shape(), target);
+  require(asked == spec, [&] {
+    return fmt::format("expected local Views of {}, got {}", to_string(asked), to_string(spec));
+  });
+  return spec;
+}
+
 void require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
                          const Extents& local_shape) {
-  const auto expected = local_piece(mesh, spec).shape;
+  const auto expected = local_extents(mesh, spec);
   require(local_shape == expected || (product(local_shape) == 0 && product(expected) == 0), [&] {
     return fmt::format("expected a local View of shape {} on mesh rank {}, the piece of {}, got {}",
                        to_string(expected), mesh.rank(), to_string(spec), to_string(local_shape));

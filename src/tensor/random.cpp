@@ -10,6 +10,7 @@
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/random.hpp>
 
+#include "sharding/strided_parts.hpp"
 #include "tensor/loops.hpp"
 #include "tensor/tuning.hpp"
 
@@ -109,15 +110,15 @@ struct FillRandom {
   }
 };
 
-/// Describes a local piece and the positions of its elements in the global tensor.
-struct Piece {
+/// Describes a part of a local piece, whose elements lie regularly in the global tensor, too.
+struct PartOfPiece {
   ArrayRef destination;
   Extents index_strides;
   std::int64_t first_index;
 };
 
 template <class T, int Parts, class Distribution>
-void fill(const Execution& execution, RandomKey key, const Piece& piece) {
+void fill(const Execution& execution, RandomKey key, const PartOfPiece& piece) {
   Extents extents = piece.destination.extents;
   std::array strides{piece.destination.strides, piece.index_strides};
   for (auto& stride : strides[0]) stride *= piece.destination.type.size;
@@ -136,7 +137,7 @@ void fill(const Execution& execution, RandomKey key, const Piece& piece) {
 
 template <class T, int Parts>
 void fill(const Execution& execution, Distribution distribution, RandomKey key,
-          const Piece& piece) {
+          const PartOfPiece& piece) {
   if (distribution == Distribution::uniform)
     fill<T, Parts, Uniform>(execution, key, piece);
   else
@@ -162,6 +163,31 @@ bool can_draw(ElementKind kind) {
       return is_half<Bhalf>;
     default:
       return false;
+  }
+}
+
+void fill_part(const Execution& execution, Distribution distribution, RandomKey key,
+               const PartOfPiece& piece) {
+  const auto fill_with = [&]<class T, int Parts>() {
+    fill<T, Parts>(execution, distribution, key, piece);
+  };
+  switch (piece.destination.type.kind) {
+    case ElementKind::float32:
+      return fill_with.template operator()<float, 1>();
+    case ElementKind::float64:
+      return fill_with.template operator()<double, 1>();
+    case ElementKind::complex64:
+      return fill_with.template operator()<float, 2>();
+    case ElementKind::complex128:
+      return fill_with.template operator()<double, 2>();
+    case ElementKind::float16:
+      if constexpr (is_half<Half>) fill_with.template operator()<Half, 1>();
+      break;
+    case ElementKind::bfloat16:
+      if constexpr (is_half<Bhalf>) fill_with.template operator()<Bhalf, 1>();
+      break;
+    default:
+      break;
   }
 }
 
@@ -197,32 +223,16 @@ void require_random(ElementType type) {
 
 void fill_random(const Execution& execution, Distribution distribution, RandomKey key,
                  const ArrayRef& destination, const Extents& global_shape,
-                 const Extents& global_offset) {
+                 const tessera::Piece& piece) {
   require_random(destination.type);
-  Piece piece{destination, row_major_strides(global_shape), 0};
-  for (std::size_t d = 0; d < global_shape.size(); ++d)
-    piece.first_index += global_offset[d] * piece.index_strides[d];
-  const auto fill_with = [&]<class T, int Parts>() {
-    if (destination.bytes() > 0) fill<T, Parts>(execution, distribution, key, piece);
-  };
-  switch (destination.type.kind) {
-    case ElementKind::float32:
-      return fill_with.template operator()<float, 1>();
-    case ElementKind::float64:
-      return fill_with.template operator()<double, 1>();
-    case ElementKind::complex64:
-      return fill_with.template operator()<float, 2>();
-    case ElementKind::complex128:
-      return fill_with.template operator()<double, 2>();
-    case ElementKind::float16:
-      if constexpr (is_half<Half>) fill_with.template operator()<Half, 1>();
-      break;
-    case ElementKind::bfloat16:
-      if constexpr (is_half<Bhalf>) fill_with.template operator()<Bhalf, 1>();
-      break;
-    default:
-      break;
-  }
+  if (destination.bytes() == 0) return;
+  for (const auto& part :
+       strided_parts(piece, destination.strides, row_major_strides(global_shape)))
+    fill_part(execution, distribution, key,
+              {{destination.data + part.from.offset * destination.type.size, destination.type,
+                part.extents, part.from.strides, destination.space},
+               part.to.strides,
+               part.to.offset});
 }
 
 }  // namespace tessera::detail

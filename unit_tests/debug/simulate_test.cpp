@@ -29,9 +29,8 @@ RedistributePlan plan_of(const MeshLayout& layout, const Placements& from, const
 }
 
 std::int64_t elements_needed(const RedistributePlan& plan, int rank) {
-  const auto need = plan.target().piece(plan.target().layout().coordinate(rank));
-  const auto has = plan.source().piece(plan.source().layout().coordinate(rank));
-  return need.size() - intersect(need, has).size();
+  const auto need = piece_of(plan.target(), rank);
+  return need.size() - common_elements(need, piece_of(plan.source(), rank));
 }
 
 /// Blocks that a rank receives from others, listed.
@@ -248,28 +247,28 @@ TEST(SimulatedPiece, pieces_of_another_spec_are_found) {
             "rank 0: expected a piece [0:4, 0:3], got [0:2, 0:6]");
 }
 
-const detail::BlockTransfer block{1, 2, {{0, 2}, {4, 3}}};
-const detail::BlockTransfer other_box{1, 2, {{0, 2}, {4, 2}}};
+const detail::BlockTransfer block{1, 2, {3}, {{3, 3, {0, 3}, {5, 3}}}};
+const detail::BlockTransfer other_place{1, 2, {3}, {{3, 3, {0, 3}, {6, 3}}}};
 
 TEST(Transfers, both_sides_may_list_them_in_any_order) {
-  const detail::BlockTransfer other{0, 2, {{0, 0}, {1, 1}}};
+  const detail::BlockTransfer other{0, 2, {1}, {{1, 1, {0, 1}, {0, 1}}}};
 
   EXPECT_EQ(detail::transfer_mistake({block, other}, {other, block}), "");
 }
 
 TEST(Transfers, a_block_that_nobody_awaits_is_a_mistake) {
   EXPECT_EQ(detail::transfer_mistake({block}, {}),
-            "rank 1 sends [0:4, 2:5] to rank 2, which does not await it");
+            "rank 1 sends a block of shape (3) to rank 2, which does not await it");
 }
 
 TEST(Transfers, a_block_that_nobody_sends_is_a_mistake) {
-  EXPECT_EQ(detail::transfer_mistake({block}, {block, other_box}),
-            "rank 2 awaits [0:4, 2:4] from rank 1, which does not send it");
+  EXPECT_EQ(detail::transfer_mistake({block}, {block, other_place}),
+            "rank 2 awaits a block of shape (3) from rank 1, which does not send it");
 }
 
-TEST(Transfers, another_box_is_a_mistake) {
-  EXPECT_EQ(detail::transfer_mistake({block}, {other_box}),
-            "rank 1 sends [0:4, 2:5] to rank 2, which does not await it");
+TEST(Transfers, another_place_is_a_mistake) {
+  EXPECT_EQ(detail::transfer_mistake({block}, {other_place}),
+            "rank 1 sends a block of shape (3) to rank 2, which does not await it");
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ std::int64_t received_from_outside(const RedistributePlan& plan, int first, int 
     for (const auto& step : plan.steps(rank))
       for (const auto& phase : step.phases)
         for (const auto& block : phase.receive)
-          if (block.peer < first || block.peer >= first + ranks) elements += block.box.size();
+          if (block.peer < first || block.peer >= first + ranks) elements += block.size();
   return elements;
 }
 
@@ -274,7 +274,7 @@ std::vector<std::int64_t> received_from_other_nodes(const RedistributePlan& plan
     for (std::size_t s = 0; s < steps.size(); ++s)
       for (const auto& phase : steps[s].phases)
         for (const auto& block : phase.receive)
-          if (block.peer / 2 != rank / 2) elements[s] += block.box.size();
+          if (block.peer / 2 != rank / 2) elements[s] += block.size();
   }
   return elements;
 }
@@ -361,7 +361,7 @@ TEST(Plan, operands_of_all_boxes_respect_the_limit_of_extra_memory) {
 std::int64_t bytes_under_way(const RedistributePlan& plan, int rank) {
   std::int64_t most = 0;
   const auto of_one = [&](const Block& block) {
-    return std::min(block.box.size() * plan.element_type().size,
+    return std::min(block.size() * plan.element_type().size,
                     detail::PlanAccess::message_bytes(plan));
   };
   const auto of_largest = [&](std::vector<std::int64_t> messages) {
@@ -384,7 +384,7 @@ std::int64_t bytes_under_way(const RedistributePlan& plan, int rank) {
         if (phase.contributions == 1) received.push_back(of_one(block));
         const auto two_chunks = 2 * detail::PlanAccess::message_bytes(plan);
         if (phase.contributions > 1)
-          contributions += std::min(block.box.size() * plan.element_type().size, two_chunks);
+          contributions += std::min(block.size() * plan.element_type().size, two_chunks);
       }
       most = std::max(most, of_largest(sent) + of_largest(received) + contributions + moved);
     }

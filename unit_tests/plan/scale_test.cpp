@@ -122,7 +122,7 @@ Counted counted_plan(const Transition& transition, const MeshLayout& layout,
           ++messages;
           const int node = block.peer / ranks_of_node;
           if (node == first / ranks_of_node) continue;
-          const auto bytes = block.box.size() * static_cast<std::int64_t>(sizeof(double));
+          const auto bytes = block.size() * static_cast<std::int64_t>(sizeof(double));
           ++inter_node_messages;
           inter_node_bytes += bytes;
           ++to_node[node].first;

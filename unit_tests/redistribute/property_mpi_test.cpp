@@ -45,10 +45,7 @@ std::vector<std::vector<double>> all_values(const RandomCase& random, const Stri
                                             int rank) {
   std::vector<double> values;
   if (rank >= 0) {
-    const auto box = random.target.piece(random.target.layout().coordinate(rank));
-    for_each_index(box, [&](const Extents& index) {
-      Extents local = index;
-      for (std::size_t d = 0; d < local.size(); ++d) local[d] -= box.offset[d];
+    for_each_element(piece_of(random.target, rank), [&](const Extents&, const Extents& local) {
       values.push_back(load(mine.element(local), random.type));
     });
   }
@@ -58,10 +55,8 @@ std::vector<std::vector<double>> all_values(const RandomCase& random, const Stri
 std::string first_difference(const RandomCase& random,
                              const std::vector<std::vector<double>>& values) {
   const auto value_at = [&](int rank, const Extents& index) {
-    const auto box = random.target.piece(random.target.layout().coordinate(rank));
-    std::int64_t flat = 0;
-    for (std::size_t d = 0; d < index.size(); ++d)
-      flat = flat * box.shape[d] + index[d] - box.offset[d];
+    const auto piece = piece_of(random.target, rank);
+    const auto flat = flat_index(piece.shape(), *local_index(piece, index));
     return values[static_cast<std::size_t>(rank)][static_cast<std::size_t>(flat)];
   };
   return test::first_difference(random, value_at);

@@ -25,9 +25,8 @@ using namespace tessera::test;
 
 /// Elements that a rank needs and does not have, and so the least that it can receive.
 std::int64_t least_received(const RandomCase& random, int rank) {
-  const auto coordinate = random.source.layout().coordinate(rank);
-  const auto need = random.target.piece(coordinate);
-  return need.size() - intersect(need, random.source.piece(coordinate)).size();
+  const auto need = piece_of(random.target, rank);
+  return need.size() - common_elements(need, piece_of(random.source, rank));
 }
 
 void expect_lower_bound(const RandomCase& random, const RedistributePlan& plan) {
@@ -54,10 +53,8 @@ SimulatedNodes random_nodes(Generator& generator, const RandomCase& random) {
 
 std::string first_difference(const RandomCase& random, const std::vector<StridedArray>& results) {
   const auto value_at = [&](int rank, const Extents& index) {
-    auto local = index;
-    const auto box = random.target.piece(random.target.layout().coordinate(rank));
-    for (std::size_t d = 0; d < local.size(); ++d) local[d] -= box.offset[d];
-    return load(results[static_cast<std::size_t>(rank)].element(local), random.type);
+    const auto local = local_index(piece_of(random.target, rank), index);
+    return load(results[static_cast<std::size_t>(rank)].element(*local), random.type);
   };
   return test::first_difference(random, value_at);
 }
@@ -137,8 +134,8 @@ TEST(RedistributeProperty, every_random_transition_to_another_mesh_gives_what_th
     std::vector<ArrayRef> sources;
     std::vector<ArrayRef> destinations;
     for (int position = 0; position < pair.size(); ++position) {
-      pieces.emplace_back(generator, random.type, pair.piece(random.source, position).shape);
-      results.emplace_back(generator, random.type, pair.piece(random.target, position).shape);
+      pieces.emplace_back(generator, random.type, pair.piece(random.source, position).shape());
+      results.emplace_back(generator, random.type, pair.piece(random.target, position).shape());
       const int rank = pair.mesh_rank(random.source.layout(), position);
       if (rank >= 0) fill_source(random.source, rank, pieces.back());
     }
@@ -157,17 +154,15 @@ TEST(RedistributeProperty, every_random_transition_to_another_mesh_gives_what_th
     if (!is_exact_for_integers(random)) continue;
     const auto value_at = [&](int rank, const Extents& index) {
       const int position = pair.position(random.target.layout(), rank);
-      auto local = index;
-      const auto box = pair.piece(random.target, position);
-      for (std::size_t d = 0; d < local.size(); ++d) local[d] -= box.offset[d];
-      return load(results[static_cast<std::size_t>(position)].element(local), random.type);
+      const auto local = local_index(pair.piece(random.target, position), index);
+      return load(results[static_cast<std::size_t>(position)].element(*local), random.type);
     };
     EXPECT_EQ(test::first_difference(random, value_at), "");
     if (random.source.placements().has_partial() || random.target.placements().has_partial())
       continue;
     for (int position = 0; position < pair.size(); ++position) {
       const auto need = pair.piece(random.target, position);
-      const auto has = intersect(need, pair.piece(random.source, position)).size();
+      const auto has = common_elements(need, pair.piece(random.source, position));
       const bool is_on_target = pair.mesh_rank(random.target.layout(), position) >= 0;
       const bool is_on_source = pair.mesh_rank(random.source.layout(), position) >= 0;
       EXPECT_EQ(received_elements(plan, position),

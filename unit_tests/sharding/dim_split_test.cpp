@@ -136,17 +136,21 @@ TEST(PartsMeeting, are_those_that_a_search_of_all_finds) {
         coordinate[d] = part[k];
         is_admitted = is_admitted && (fixed[d] < 0 || fixed[d] == part[k]);
       }
-      const auto interval = split.interval(coordinate);
-      if (is_admitted && !intersect(interval, range).is_empty())
-        expected.push_back({part, interval});
+      const auto held = split.sections(coordinate);
+      int index = 0;
+      for (std::size_t k = 0; k < part.size(); ++k) index = index * split.sizes[k] + part[k];
+      for (std::size_t k = 0; k < part.size(); ++k)
+        EXPECT_EQ(split.coordinate(index, k), part[k]) << "case " << i;
+      const auto common = common_extent(held, Sections(range));
+      if (is_admitted && common > 0) expected.push_back({index, held});
     }
 
     const auto found = parts_meeting(split, range, fixed);
 
     ASSERT_EQ(found.size(), expected.size()) << "case " << i;
     for (std::size_t k = 0; k < found.size(); ++k) {
-      EXPECT_EQ(found[k].coordinate, expected[k].coordinate) << "case " << i;
-      EXPECT_EQ(found[k].interval, expected[k].interval) << "case " << i;
+      EXPECT_EQ(found[k].index, expected[k].index) << "case " << i;
+      EXPECT_EQ(found[k].sections, expected[k].sections) << "case " << i;
     }
   }
 }

@@ -25,6 +25,16 @@ inline Placements random_sharding(Generator& generator, int mesh_dims, int tenso
     if (kind == 0) placement = Partial();
     if (kind > 1 && tensor_dims > 0) placement = Shard(below(generator, tensor_dims));
   }
+  for (auto& placement : placements) {
+    if (!placement.is_shard()) continue;
+    const int dim = placement.dim();
+    const auto shardings = std::count_if(placements.begin(), placements.end(),
+                                         [&](const auto& other) { return other.is_shard(dim); });
+    const int rule = below(generator, shardings == 1 ? 8 : 4);
+    if (rule == 3) placement = Balanced(dim);
+    if (rule == 4) placement = HeadTail(dim);
+    if (rule > 5) placement = Cyclic(dim, 1 + below(generator, 4));
+  }
   std::vector<int> positions(placements.size(), 0);
   for (int dim = 0; dim < tensor_dims; ++dim) {
     std::vector<std::size_t> splitting;
@@ -56,7 +66,7 @@ inline DTensorSpec random_spec(Generator& generator) {
   const DTensorSpec chunked(layout, placements, shape);
   Boundaries boundaries(shape.size());
   for (std::size_t d = 0; d < shape.size(); ++d)
-    if (below(generator, 3) == 0)
+    if (chunked.split(d).rules.empty() && below(generator, 3) == 0)
       boundaries[d] = random_cuts(generator, shape[d], chunked.split(d).parts());
   return DTensorSpec(layout, placements, shape, boundaries);
 }

@@ -326,53 +326,112 @@ TEST(WithPlacements, what_does_not_fit_is_invalid) {
             "with_placements: expected Shard dims of a 2-d tensor, got S(2)");
 }
 
-/// The range of each tensor dim that a coordinate holds, found by cutting lists of indices.
-Box piece_by_cutting(const DTensorSpec& spec, const std::vector<int>& coordinate) {
-  Box result;
-  for (int d = 0; d < spec.tensor_dims(); ++d) {
-    const auto i = static_cast<std::size_t>(d);
-    std::vector<std::int64_t> indices(static_cast<std::size_t>(spec.shape()[i]));
-    for (std::size_t k = 0; k < indices.size(); ++k) indices[k] = static_cast<std::int64_t>(k);
-    std::size_t part = 0;
-    for (const int mesh_dim : spec.placements().split_order(d)) {
-      const auto m = static_cast<std::size_t>(mesh_dim);
-      const auto parts = static_cast<std::size_t>(spec.layout().shape()[m]);
-      const auto step = (indices.size() + parts - 1) / parts;
-      const auto at = static_cast<std::size_t>(coordinate[m]);
-      const auto begin = std::min(at * step, indices.size());
-      const auto end = std::min(begin + step, indices.size());
-      indices = {indices.begin() + static_cast<std::ptrdiff_t>(begin),
-                 indices.begin() + static_cast<std::ptrdiff_t>(end)};
-      part = part * parts + at;
+using Indices = std::vector<std::int64_t>;
+
+/// Cuts a list of indices into parts by a rule, and returns one of them.
+Indices cut(const Indices& indices, const Placement& sharding, std::int64_t parts,
+            std::int64_t index) {
+  const auto size = static_cast<std::int64_t>(indices.size());
+  const auto dealt = [&](std::int64_t i) {  // to which part
+    if (sharding.rule() == ShardingRule::cyclic) return i / sharding.block() % parts;
+    if (sharding.rule() == ShardingRule::head_tail) {
+      const auto chunk = i / ((size + 2 * parts - 1) / (2 * parts));
+      return std::min(chunk, 2 * parts - 1 - chunk);
     }
-    const auto& cuts = spec.boundaries()[i];
-    const auto begin = !cuts.empty() ? cuts[part] : indices.empty() ? 0 : indices.front();
-    const auto size =
-        !cuts.empty() ? cuts[part + 1] - begin : static_cast<std::int64_t>(indices.size());
-    result.offset.push_back(size == 0 ? spec.shape()[i] : begin);
-    result.shape.push_back(size);
+    if (sharding.rule() == ShardingRule::chunk) return i / ((size + parts - 1) / parts);
+    std::int64_t part = 0;
+    for (auto left = i; left >= size / parts + (part < size % parts ? 1 : 0); ++part)
+      left -= size / parts + (part < size % parts ? 1 : 0);
+    return part;
+  };
+  Indices result;
+  for (std::int64_t i = 0; i < size; ++i)
+    if (dealt(i) == index) result.push_back(indices[static_cast<std::size_t>(i)]);
+  return result;
+}
+
+/// The indices of a tensor dim that a coordinate holds, found by cutting lists of indices.
+Indices indices_by_cutting(const DTensorSpec& spec, int dim, const std::vector<int>& coordinate) {
+  const auto d = static_cast<std::size_t>(dim);
+  Indices indices;
+  for (std::int64_t i = 0; i < spec.shape()[d]; ++i) indices.push_back(i);
+  std::size_t part = 0;
+  for (const int mesh_dim : spec.placements().split_order(dim)) {
+    const auto m = static_cast<std::size_t>(mesh_dim);
+    const auto parts = static_cast<std::size_t>(spec.layout().shape()[m]);
+    const auto at = static_cast<std::size_t>(coordinate[m]);
+    if (spec.boundaries()[d].empty())
+      indices = cut(indices, spec.placements()[m], static_cast<std::int64_t>(parts),
+                    static_cast<std::int64_t>(at));
+    part = part * parts + at;
   }
+  const auto& cuts = spec.boundaries()[d];
+  if (cuts.empty()) return indices;
+  return {indices.begin() + cuts[part], indices.begin() + cuts[part + 1]};
+}
+
+Indices indices_of(const Sections& sections) {
+  Indices result;
+  for (std::int64_t i = 0; i < sections.extent(); ++i) result.push_back(sections.global_index(i));
   return result;
 }
 
 TEST(DTensorSpec, pieces_are_those_found_by_cutting_lists) {
   Generator generator(3);
-  for (int i = 0; i < 2000; ++i) {
+  int boxes = 0;
+  for (int i = 0; i < 4000; ++i) {
     const auto spec = random_spec(generator);
     const auto largest = spec.largest_local_shape();
+    bool are_all_boxes = true;
     for (int rank = 0; rank < spec.layout().size(); ++rank) {
       const auto coordinate = spec.layout().coordinate(rank);
-      const auto piece = spec.piece(coordinate);
+      const auto piece = spec.sections(coordinate);
+      are_all_boxes = are_all_boxes && piece.is_box();
+      EXPECT_EQ(spec.local_shape(rank), piece.shape());
+      for (int d = 0; d < spec.tensor_dims(); ++d) {
+        const auto& sections = piece.sections[static_cast<std::size_t>(d)];
+        const auto expected = indices_by_cutting(spec, d, coordinate);
+        EXPECT_EQ(indices_of(sections), expected) << to_string(spec) << " rank " << rank;
+        EXPECT_LE(sections.extent(), largest[static_cast<std::size_t>(d)]);
+        for (std::size_t k = 0; k < expected.size(); ++k) {
+          const auto local = static_cast<std::int64_t>(k);
+          EXPECT_EQ(spec.global_index(rank, d, local), expected[k]);
+          EXPECT_EQ(spec.local_index(rank, d, expected[k]), local);
+        }
+      }
+      if (!spec.has_boxes()) continue;
+      ++boxes;
+      EXPECT_EQ(spec.pieces(coordinate), (std::vector<Box>{spec.piece(coordinate)}));
+      for (std::size_t d = 0; d < piece.sections.size(); ++d) {
+        const auto extent = spec.shape()[d];
+        const Interval all = piece.sections[d].empty() ? Interval{extent, extent}
+                                                       : piece.sections[d].hull();
+        EXPECT_EQ(spec.piece(coordinate).interval(d), all) << to_string(spec);
+      }
+    }
+    if (spec.has_boxes()) {
+      EXPECT_TRUE(are_all_boxes) << to_string(spec);
+    }
+  }
+  EXPECT_GT(boxes, 1000);
+}
 
-      EXPECT_EQ(piece, piece_by_cutting(spec, coordinate)) << to_string(spec) << " rank " << rank;
-      for (std::size_t d = 0; d < largest.size(); ++d) EXPECT_LE(piece.shape[d], largest[d]);
+TEST(DTensorSpec, largest_local_shape_is_that_of_a_rank) {
+  Generator generator(6);
+  for (int i = 0; i < 2000; ++i) {
+    const auto spec = random_spec(generator);
+    for (std::size_t d = 0; d < spec.shape().size(); ++d) {
+      std::int64_t largest = 0;
+      for (int part = 0; part < spec.split(d).parts(); ++part)
+        largest = std::max(largest, spec.split(d).part(part).extent());
+      EXPECT_EQ(spec.largest_local_shape()[d], largest) << to_string(spec);
     }
   }
 }
 
-bool holds(const Box& box, const Extents& index) {
+bool holds(const Piece& piece, const Extents& index) {
   for (std::size_t d = 0; d < index.size(); ++d)
-    if (index[d] < box.offset[d] || index[d] >= box.offset[d] + box.shape[d]) return false;
+    if (!piece.sections[d].local_index(index[d])) return false;
   return true;
 }
 
@@ -393,7 +452,7 @@ TEST(DTensorSpec, pieces_partition_the_tensor_and_owner_is_the_lowest_holder) {
       }
       std::vector<int> holders;
       for (int rank = 0; rank < spec.layout().size(); ++rank)
-        if (holds(spec.piece(spec.layout().coordinate(rank)), index)) holders.push_back(rank);
+        if (holds(spec.sections(spec.layout().coordinate(rank)), index)) holders.push_back(rank);
 
       ASSERT_EQ(static_cast<int>(holders.size()), copies) << to_string(spec);
       EXPECT_EQ(spec.owner(index), holders.front()) << to_string(spec);
@@ -406,8 +465,10 @@ TEST(DTensorSpec, written_out_boundaries_mean_the_same) {
   for (int i = 0; i < 2000; ++i) {
     const auto spec = random_spec(generator);
     Boundaries written;
-    for (int d = 0; d < spec.tensor_dims(); ++d)
-      written.push_back(spec.split(static_cast<std::size_t>(d)).explicit_boundaries());
+    for (int d = 0; d < spec.tensor_dims(); ++d) {
+      const auto& split = spec.split(static_cast<std::size_t>(d));
+      written.push_back(split.has_intervals() ? split.explicit_boundaries() : Indices());
+    }
 
     const DTensorSpec again(spec.layout(), spec.placements(), spec.shape(), written);
 
@@ -415,6 +476,106 @@ TEST(DTensorSpec, written_out_boundaries_mean_the_same) {
     EXPECT_EQ(again.hash(), spec.hash()) << to_string(spec);
     EXPECT_EQ(with_placements(spec, spec.placements()), spec) << to_string(spec);
   }
+}
+
+/// Two specs agree if all ranks hold the same indices, and the same Partials.
+bool agree_by_looking(const DTensorSpec& a, const DTensorSpec& b) {
+  for (int d = 0; d < a.layout().ndim(); ++d) {
+    const auto& first = a.placements()[static_cast<std::size_t>(d)];
+    const auto& second = b.placements()[static_cast<std::size_t>(d)];
+    if ((first.is_partial() || second.is_partial()) && first != second) return false;
+  }
+  for (int rank = 0; rank < a.layout().size(); ++rank)
+    for (int d = 0; d < a.tensor_dims(); ++d)
+      if (indices_by_cutting(a, d, a.layout().coordinate(rank)) !=
+          indices_by_cutting(b, d, b.layout().coordinate(rank)))
+        return false;
+  return true;
+}
+
+TEST(DTensorSpec, specs_agree_if_all_ranks_hold_the_same) {
+  Generator generator(7);
+  int agreeing = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const auto a = random_spec(generator);
+    const auto placements = random_sharding(generator, a.layout().ndim(), a.tensor_dims());
+    const auto b = with_placements(a, placements);
+
+    EXPECT_EQ(agree(a, b), agree_by_looking(a, b)) << to_string(a) << " and " << to_string(b);
+    if (a != b && agree(a, b)) ++agreeing;
+  }
+  EXPECT_GT(agreeing, 1000);
+}
+
+TEST(DTensorSpec, rules_give_the_sizes_they_promise) {
+  const auto sizes = [](const Placement& placement, std::int64_t extent, int ranks) {
+    const DTensorSpec spec(MeshLayout({ranks}), {placement}, {extent});
+    Indices result;
+    for (int rank = 0; rank < ranks; ++rank) result.push_back(spec.local_shape(rank)[0]);
+    return result;
+  };
+
+  EXPECT_EQ(sizes(Balanced(0), 10, 6), (Indices{2, 2, 2, 2, 1, 1}));
+  EXPECT_EQ(sizes(Balanced(0), 17, 16), (Indices{2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(sizes(Balanced(0), 3, 5), (Indices{1, 1, 1, 0, 0}));
+  EXPECT_EQ(sizes(Cyclic(0, 2), 10, 3), (Indices{4, 4, 2}));
+  EXPECT_EQ(sizes(HeadTail(0), 10, 2), (Indices{4, 6}));
+}
+
+TEST(DTensorSpec, rules_give_the_indices_they_promise) {
+  const auto text = [](const Placement& placement, std::int64_t extent, int ranks) {
+    const DTensorSpec spec(MeshLayout({ranks}), {placement}, {extent});
+    std::string result;
+    for (int rank = 0; rank < ranks; ++rank)
+      result += to_string(spec.sections(spec.layout().coordinate(rank)));
+    return result;
+  };
+
+  EXPECT_EQ(text(Cyclic(0, 2), 10, 3), "[0:2|6:8][2:4|8:10][4:6]");
+  EXPECT_EQ(text(HeadTail(0), 8, 2), "[0:2|6:8][2:6]");
+  EXPECT_EQ(text(HeadTail(0), 10, 2), "[0:3|9:10][3:9]");
+  EXPECT_EQ(text(HeadTail(0), 8, 4), "[0:1|7:8][1:2|6:7][2:3|5:6][3:5]");
+  EXPECT_EQ(text(Cyclic(0, 1), 20, 2), "[0:1|2:3|…|18:19][1:2|3:4|…|19:20]");
+  EXPECT_EQ(text(Balanced(0), 3, 5), "[0:1][1:2][2:3][3:3][3:3]");
+}
+
+TEST(DTensorSpec, pieces_of_two_blocks_are_no_boxes) {
+  const DTensorSpec spec(MeshLayout({3}), {Cyclic(0, 2)}, {10});
+  const DTensorSpec few(MeshLayout({3}), {Cyclic(0, 4)}, {10});
+
+  EXPECT_EQ(spec.pieces({1}), (std::vector<Box>{{{2}, {2}}, {{8}, {2}}}));
+  EXPECT_EQ(few.global_offset(2), (Extents{8}));
+  for (int rank = 0; rank < 3; ++rank)
+    EXPECT_EQ(error_of([&] { spec.global_offset(rank); }),
+              "global_offset: expected pieces that are boxes, got (10) on (3) as C(0,2); "
+              "global_index() tells which indices a rank holds");
+  EXPECT_EQ(error_of([&] { spec.global_index(2, 0, 2); }),
+            "global_index: expected a local index below 2, got 2");
+  EXPECT_EQ(error_of([&] { spec.local_index(2, 0, 10); }),
+            "local_index: expected a global index below 10, got 10");
+  EXPECT_EQ(error_of([&] { spec.global_index(2, 1, 0); }),
+            "global_index: expected a dim of a 1-d tensor, got 1");
+}
+
+TEST(DTensorSpec, only_shard_has_boundaries_of_its_own) {
+  const MeshLayout layout({2});
+
+  EXPECT_EQ(DTensorSpec(layout, {Balanced(0)}, {7}, {{0, 4, 7}}),
+            DTensorSpec(layout, {Balanced(0)}, {7}));
+  EXPECT_EQ(error_of([&] { DTensorSpec(layout, {Balanced(0)}, {7}, {{0, 3, 7}}); }),
+            "DTensorSpec: expected Shard where tensor dim 0 has boundaries that are not those of the "
+            "rule, got B(0) and [0, 3, 7]");
+  EXPECT_EQ(error_of([&] { DTensorSpec(layout, {Cyclic(0, 1)}, {7}, {{0, 4, 7}}); }),
+            "DTensorSpec: expected Shard where tensor dim 0 has boundaries that are not those of the "
+            "rule, got C(0,1) and [0, 4, 7]");
+}
+
+TEST(WithPlacements, another_rule_drops_the_boundaries) {
+  const DTensorSpec spec(MeshLayout({2}), {Shard(0)}, {10}, {{0, 2, 10}});
+
+  EXPECT_EQ(with_placements(spec, {Balanced(0)}), DTensorSpec(spec.layout(), {Balanced(0)}, {10}));
+  EXPECT_EQ(with_placements(spec, {Cyclic(0, 2)}),
+            DTensorSpec(spec.layout(), {Cyclic(0, 2)}, {10}));
 }
 
 }  // namespace

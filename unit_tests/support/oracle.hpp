@@ -141,10 +141,7 @@ inline void fill_source(const DTensorSpec& spec, int mesh_rank, const StridedArr
   const auto coordinate = spec.layout().coordinate(mesh_rank);
   const PartialRule rule(spec);
   const int contribution = rule.contribution_of(spec, coordinate);
-  const auto box = spec.piece(coordinate);
-  for_each_index(box, [&](const Extents& index) {
-    Extents local = index;
-    for (std::size_t d = 0; d < local.size(); ++d) local[d] -= box.offset[d];
+  for_each_element(spec.sections(coordinate), [&](const Extents& index, const Extents& local) {
     const auto value = contribution_value(flat_index(spec.shape(), index), contribution, rule.op);
     store(piece.element(local), piece.array().type, static_cast<double>(value));
   });
@@ -171,11 +168,7 @@ std::vector<double> reduced_values(const DTensorSpec& target, const Extents& ind
   for (int rank = 0; rank < layout.size(); ++rank) {
     auto coordinate = layout.coordinate(rank);
     if (rule.contribution_of(target, coordinate) != 0) continue;
-    const auto box = target.piece(coordinate);
-    bool is_inside = true;
-    for (std::size_t d = 0; d < index.size(); ++d)
-      is_inside = is_inside && box.interval(d).begin <= index[d] && index[d] < box.interval(d).end;
-    if (!is_inside) continue;
+    if (!local_index(target.sections(coordinate), index)) continue;
     std::vector<double> contributions;
     for (int other = 0; other < layout.size(); ++other) {
       auto candidate = layout.coordinate(other);

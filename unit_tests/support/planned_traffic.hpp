@@ -28,10 +28,10 @@ struct Moved {
 inline Moved planned(const RedistributePlan& plan, int mesh_rank) {
   Moved result;
   if (mesh_rank < 0) return result;
-  const auto bytes_of = [&](const std::vector<Block>& blocks) {
+  const auto bytes_of = [&](const Blocks& blocks) {
     std::int64_t bytes = 0;
     for (const auto& block : blocks)
-      if (block.peer != mesh_rank) bytes += block.box.size() * plan.element_type().size;
+      if (block.peer != mesh_rank) bytes += block.size() * plan.element_type().size;
     return bytes;
   };
   for (const auto& step : plan.steps(mesh_rank)) {

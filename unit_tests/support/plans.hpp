@@ -14,7 +14,7 @@ inline std::int64_t received_elements(const RedistributePlan& plan, int rank) {
   for (const auto& step : plan.steps(rank))
     for (const auto& phase : step.phases)
       for (const auto& block : phase.receive)
-        if (block.peer != rank) elements += block.box.size();
+        if (block.peer != rank) elements += block.size();
   return elements;
 }
 

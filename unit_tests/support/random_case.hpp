@@ -35,7 +35,23 @@ inline std::vector<int> random_mesh_shape(Generator& generator, int largest_mesh
   return shape;
 }
 
-/// Returns placements with Partials of `op` (for sum sometimes avg) and a random split order.
+/// Returns a sharding of a tensor dim by any rule, of those that share the dim unless it `is_alone`.
+inline Placement random_sharding(Generator& generator, int tensor_dim, bool is_alone) {
+  switch (draw(generator, 0, is_alone ? 7 : 4)) {
+    case 4:
+      return Balanced(tensor_dim);
+    case 5:
+      return HeadTail(tensor_dim);
+    case 6:
+    case 7:
+      return Cyclic(tensor_dim, draw(generator, 1, 4));
+    default:
+      return Shard(tensor_dim);
+  }
+}
+
+/// Returns placements with shardings by all rules, Partials of `op` (for sum sometimes avg) and a
+/// random split order.
 inline Placements random_placements(Generator& generator, int mesh_dims, int tensor_dims,
                                     std::optional<ReduceOp> op) {
   std::vector<Placement> placements;
@@ -48,6 +64,13 @@ inline Placements random_placements(Generator& generator, int mesh_dims, int ten
           Partial(*op == ReduceOp::sum && draw(generator, 0, 2) == 0 ? ReduceOp::avg : *op));
     else
       placements.push_back(Replicate());
+  }
+  for (auto& placement : placements) {
+    if (!placement.is_shard()) continue;
+    const int dim = placement.dim();
+    const auto shardings = std::ranges::count_if(
+        placements, [&](const Placement& other) { return other.is_shard(dim); });
+    placement = random_sharding(generator, dim, shardings == 1);
   }
   std::vector<int> order(static_cast<std::size_t>(mesh_dims));
   std::iota(order.begin(), order.end(), 0);
@@ -62,12 +85,12 @@ inline Placements random_placements(Generator& generator, int mesh_dims, int ten
   return Placements(placements, positions);
 }
 
-/// Returns the spec with explicit boundaries for some of the split dims.
+/// Returns the spec with explicit boundaries for some of the dims that Shard splits.
 inline DTensorSpec with_random_boundaries(Generator& generator, const DTensorSpec& spec) {
   Boundaries boundaries(spec.shape().size());
   for (std::size_t d = 0; d < boundaries.size(); ++d) {
     const auto& split = spec.split(d);
-    if (split.mesh_dims.empty() || draw(generator, 0, 3) != 0) continue;
+    if (split.mesh_dims.empty() || !split.rules.empty() || draw(generator, 0, 3) != 0) continue;
     boundaries[d] = {0, split.extent};
     for (int cut = 1; cut < split.parts(); ++cut)
       boundaries[d].push_back(draw(generator, 0, static_cast<int>(split.extent)));
@@ -172,6 +195,30 @@ class StridedArray {
   ArrayRef array_;
 };
 
+/// Returns what a mesh rank holds.
+inline Piece piece_of(const DTensorSpec& spec, int mesh_rank) {
+  return spec.sections(spec.layout().coordinate(mesh_rank));
+}
+
+/// Returns the number of elements that two pieces have in common.
+inline std::int64_t common_elements(const Piece& a, const Piece& b) {
+  std::int64_t result = 1;
+  for (std::size_t d = 0; d < a.sections.size(); ++d)
+    result *= common_extent(a.sections[d], b.sections[d]);
+  return result;
+}
+
+/// Returns the index of an element in a local piece; none if it does not lie there.
+inline std::optional<Extents> local_index(const Piece& piece, const Extents& global) {
+  Extents result;
+  for (std::size_t d = 0; d < global.size(); ++d) {
+    const auto local = piece.sections[d].local_index(global[d]);
+    if (!local) return {};
+    result.push_back(*local);
+  }
+  return result;
+}
+
 /// Calls visit(index) for each index of a box, row-major.
 template <class Visit>
 void for_each_index(const Box& box, const Visit& visit) {
@@ -185,6 +232,18 @@ void for_each_index(const Box& box, const Visit& visit) {
     }
     visit(index);
   }
+}
+
+/// Calls visit(global index, local index) for each element of a piece, row-major in local indices.
+template <class Visit>
+void for_each_element(const Piece& piece, const Visit& visit) {
+  for_each_index({Extents::filled(piece.sections.size(), 0), piece.shape()},
+                 [&](const Extents& local) {
+                   auto global = local;
+                   for (std::size_t d = 0; d < global.size(); ++d)
+                     global[d] = piece.sections[d].global_index(local[d]);
+                   visit(global, local);
+                 });
 }
 
 }  // namespace tessera::test

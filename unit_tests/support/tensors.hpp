@@ -150,18 +150,30 @@ std::string wrong_element(const V& view, const Box& box, const Expected& expecte
   return text.str();
 }
 
+/// Checks a local View that holds `piece`, as wrong_element() does.
+template <class V, class Expected>
+std::string wrong_element(const V& view, const Piece& piece, const Expected& expected) {
+  const auto local = [&](const Extents& index) {
+    auto global = index;
+    for (std::size_t d = 0; d < global.size(); ++d)
+      global[d] = piece.sections[d].global_index(index[d]);
+    return expected(global);
+  };
+  const auto shape = piece.shape();
+  return wrong_element(view, Box{Extents::filled(shape.size(), 0), shape}, local);
+}
+
 /// Checks a full tensor held in one View, as wrong_element() does.
 template <class V, class Expected>
 std::string wrong_view(const V& view, const Extents& shape, const Expected& expected) {
-  return wrong_element(view, {Extents::filled(shape.size(), 0), shape}, expected);
+  return wrong_element(view, Box{Extents::filled(shape.size(), 0), shape}, expected);
 }
 
 /// Checks a tensor's local piece, as wrong_element() does. Off the mesh it has to be empty.
 template <class V, class Expected>
 std::string wrong_piece(const DTensor<V>& tensor, const Expected& expected) {
-  if (tensor.device_mesh().coordinate())
-    return wrong_element(tensor.to_local(), {tensor.global_offset(), tensor.local_shape()},
-                         expected);
+  if (const auto& coordinate = tensor.device_mesh().coordinate())
+    return wrong_element(tensor.to_local(), tensor.spec().sections(*coordinate), expected);
   return V::rank() == 0 || tensor.to_local().size() == 0 ? "" : "not empty off the mesh";
 }
 

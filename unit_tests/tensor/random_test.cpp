@@ -27,7 +27,7 @@ std::vector<T> filled(Distribution distribution, detail::RandomKey random, std::
   detail::fill_random(Execution(), distribution, random,
                       row_major(reinterpret_cast<std::byte*>(values.data()), element_type<T>(),
                                 {size}, MemorySpace::host),
-                      {size}, {first});
+                      {size}, Piece{{Sections({first, first + size})}});
   return values;
 }
 
@@ -76,17 +76,19 @@ void expect_pieces_equal_the_full_tensor(Distribution distribution) {
   const auto full = filled<T>(distribution, {7, 8}, product(shape));
   for (int n = 0; n < 60; ++n) {
     Extents offset;
-    Extents piece;
+    Extents extents;
+    Piece piece;
     for (const auto extent : shape) {
-      offset.push_back(static_cast<std::int64_t>(generator()) % extent);
-      piece.push_back(static_cast<std::int64_t>(generator()) %
-                      (extent - offset[offset.size() - 1] + 1));
+      const auto begin = static_cast<std::int64_t>(generator()) % extent;
+      offset.push_back(begin);
+      extents.push_back(static_cast<std::int64_t>(generator()) % (extent - begin + 1));
+      piece.sections.emplace_back(Interval{begin, begin + extents[extents.size() - 1]});
     }
-    TestArray array(generator, element_type<T>(), piece, random_layout(generator));
+    TestArray array(generator, element_type<T>(), extents, random_layout(generator));
 
-    detail::fill_random(Execution(), distribution, {7, 8}, array.ref(), shape, offset);
+    detail::fill_random(Execution(), distribution, {7, 8}, array.ref(), shape, piece);
 
-    for_each_index(piece, [&](const Extents& index) {
+    for_each_index(extents, [&](const Extents& index) {
       std::int64_t linear = 0;
       for (std::size_t d = 0; d < 3; ++d) linear = linear * shape[d] + offset[d] + index[d];
       EXPECT_EQ(array.get<T>(index), full[static_cast<std::size_t>(linear)])

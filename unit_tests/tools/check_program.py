@@ -235,7 +235,7 @@ def changed(option, value):
 
 MESH_FORM = "expected sizes such as 4x2 or 4x2:dp,tp, got"
 SHAPE_FORM = "expected up to 8 extents such as 16,24, got"
-PLACEMENT_FORM = "expected a list of R, S(dim), S(dim)[position], P or P(op)"
+PLACEMENT_FORM = "expected a list of R, S(dim), B(dim), C(dim,block), H(dim)"
 # In the words of CLI11 2.3 and 2.6.
 RANGE_FORMS = ("in range 1 to", "in range [1 - ")
 WRONG = [

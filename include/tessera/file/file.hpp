@@ -15,6 +15,10 @@
 
 namespace tessera {
 
+namespace detail {
+struct BlockFile;
+}
+
 /// FileAccess says how File::open opens a file. For `read` and `write` the file must exist.
 enum class FileAccess : std::uint8_t {
   read,
@@ -78,6 +82,8 @@ class File {
   void close();
 
  private:
+  friend detail::BlockFile;
+
   File(const Group& group, const std::filesystem::path& path);
   Group group() const { return {communicator_, ranks_, position_}; }
 

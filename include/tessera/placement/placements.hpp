@@ -20,8 +20,8 @@ namespace detail {
 
 /// Returns `placements` with negative tensor dims resolved for a tensor of `tensor_dims` dims.
 ///
-/// Errors: InvalidArgument for a tensor dim out of range or placements meant for another number of
-/// tensor dims.
+/// Errors: InvalidArgument for a tensor dim out of range, placements meant for another number of
+/// tensor dims, or what the constructors of Placements reject.
 Placements resolved(const Placements& placements, int tensor_dims);
 
 }  // namespace detail
@@ -40,10 +40,12 @@ class Placements {
   /// Takes a vector with one placement per mesh dim.
   Placements(std::vector<Placement> placements);
   /// Takes a split order: split_positions[mesh_dim] is the position of this mesh dim in the split
-  /// order of its tensor dim, counted from 0, and 0 if it is not a Shard.
+  /// order of its tensor dim, counted from 0, and 0 if it is not a sharding.
   ///
-  /// Errors (all constructors): InvalidArgument for two kinds of Partial other than sum with avg,
-  /// and for positions that are not a permutation of 0 … k−1 among the k mesh dims of a tensor dim.
+  /// Errors (all constructors): InvalidArgument for two kinds of Partial other than sum with avg; for
+  /// a Cyclic with a block below 1; for a Cyclic or HeadTail that is not the only sharding of its
+  /// tensor dim; and for positions that are not a permutation of 0 … k−1 among the k mesh dims of a
+  /// tensor dim.
   /// `tensor_dims`, if given, is the number of dims of the tensors that these placements are meant
   /// for; a spec checks it.
   Placements(std::vector<Placement> placements, std::vector<int> split_positions,
@@ -57,7 +59,7 @@ class Placements {
   /// Returns the mesh dims that shard `tensor_dim`, the one that splits it first at the front.
   std::vector<int> split_order(int tensor_dim) const;
   /// Returns the position of a mesh dim in the split order of its tensor dim; 0 if it is not a
-  /// Shard.
+  /// sharding.
   int split_position(int mesh_dim) const;
   /// Returns split_position() of each mesh dim.
   std::vector<int> split_positions() const;

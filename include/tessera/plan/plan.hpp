@@ -23,14 +23,14 @@ namespace detail {
 struct PlanAccess;
 }
 
-/// Describes what one rank does in one phase of a step. Boxes are global indices.
+/// Describes what one rank does in one phase of a step.
 struct Phase {
-  Box source;                  ///< this rank's piece before the phase; blocks to send lie in it
-  Box destination;             ///< this rank's piece after the phase; blocks to receive lie in it
-  std::vector<Block> send;     ///< blocks for other ranks, at most one for each
-  std::vector<Block> receive;  ///< blocks of other ranks and its own; reductions: box by box,
-                               ///< each box's contributions in order
-  int contributions = 1;       ///< consecutive entries of `receive` that are reduced into one box
+  Piece source;           ///< this rank's piece before the phase; blocks to send lie in it
+  Piece destination;      ///< this rank's piece after the phase; blocks to receive lie in it
+  Blocks send;            ///< blocks for other ranks, at most one for each
+  Blocks receive;         ///< blocks of other ranks and its own; reductions: part by part of the
+                          ///< piece, each part's contributions in order
+  int contributions = 1;  ///< consecutive entries of `receive` that are reduced into one part
 };
 
 /// StepKind says what a step does. `exchange`: local pieces move. `reduce`: contributions along

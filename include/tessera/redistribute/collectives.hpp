@@ -65,7 +65,7 @@ struct Prepared {
 template <class V>
 Prepared<V> prepared(const V& view, const DeviceMesh& mesh, const DTensorSpec& to,
                      const Redistributor& redistributor, const char* label) {
-  auto result = allocate<redistributed_view_t<V>>(local_piece(mesh, to).shape, label);
+  auto result = allocate<redistributed_view_t<V>>(local_extents(mesh, to), label);
   return {result, redistributor, array_ref(view), array_ref(result)};
 }
 
@@ -179,7 +179,7 @@ struct AllToAll {
     const auto d = static_cast<std::size_t>(tensor_dim);
     require_static_chunks(static_extents<V>(), tensor_dim, mesh.size());
     const auto [from, to] = chunk_specs(mesh, joined, tensor_dim, extents_of(view));
-    const auto chunk = to.piece(*mesh.coordinate()).shape[d + 1];
+    const auto chunk = local_extents(mesh, to)[d + 1];
     auto shape = extents_of(view);
     shape[d] = chunk * mesh.size();
     auto result = allocate<redistributed_view_t<V>>(shape, label);

@@ -78,8 +78,8 @@ std::vector<DTensor<redistributed_view_t<V, Out>>> redistribute_all(
         continue;
       }
       if constexpr (std::is_same_v<Result, V>)
-        if (targets[i] == tensor.spec()) {
-          results.push_back(tensor);
+        if (agree(targets[i], tensor.spec())) {
+          results.push_back(DTensorAccess::make(tensor.to_local(), mesh, targets[i]));
           continue;
         }
       redistributors.push_back(

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -25,9 +26,17 @@ struct DTensorAccess;
 
 /// Returns the extent of a tensor dim of `shape`. Errors: InvalidArgument for a dim out of range.
 std::int64_t extent_of(const Extents& shape, int tensor_dim);
+/// Returns `tensor_dim` counted from the first one. Errors: InvalidArgument for a dim out of range.
+int dim_of(const Extents& shape, int tensor_dim);
+/// Returns DTensor::global_index() and DTensor::local_index() of this rank.
+std::int64_t global_index(const DeviceMesh& mesh, const DTensorSpec& spec, int tensor_dim,
+                          std::int64_t local);
+std::optional<std::int64_t> local_index(const DeviceMesh& mesh, const DTensorSpec& spec,
+                                        int tensor_dim, std::int64_t global);
+/// Throws InvalidArgument unless the pieces of all ranks are boxes.
+void require_boxes(const DTensorSpec& spec);
 /// Returns to_string() of a tensor of these parts.
-std::string describe_tensor(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type,
-                            const Box& piece);
+std::string describe_tensor(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type);
 void write(std::ostream& out, const std::string& text);
 }  // namespace detail
 
@@ -71,7 +80,25 @@ class DTensor {
   const Extents& local_shape() const { return piece_.shape; }
   /// Returns the global index of the first element of this rank's local piece; the global extent in
   /// each tensor dim in which it is empty.
-  const Extents& global_offset() const { return piece_.offset; }
+  ///
+  /// Errors: InvalidArgument, on all ranks, under Cyclic or HeadTail where pieces are no boxes; use
+  /// global_index() there.
+  const Extents& global_offset() const {
+    if (!has_offset_) detail::require_boxes(spec_);
+    return piece_.offset;
+  }
+  /// Returns the global index, along one tensor dim, of index `local` of this rank's local piece. It
+  /// works under every sharding. A negative tensor dim counts from the last one.
+  ///
+  /// Errors: InvalidArgument for a dim or an index out of range.
+  std::int64_t global_index(int tensor_dim, std::int64_t local) const {
+    return detail::global_index(mesh_, spec_, tensor_dim, local);
+  }
+  /// Returns the local index of index `global` along one tensor dim; none if this rank does not hold
+  /// it. Errors: those of global_index().
+  std::optional<std::int64_t> local_index(int tensor_dim, std::int64_t global) const {
+    return detail::local_index(mesh_, spec_, tensor_dim, global);
+  }
 
   /// Stops the compiler: only local Views have elements.
   template <std::integral... I>
@@ -94,21 +121,26 @@ class DTensor {
   friend detail::DTensorAccess;
 
   DTensor(V view, DeviceMesh mesh, DTensorSpec spec, Box piece)
-      : view_(std::move(view)), mesh_(std::move(mesh)), spec_(std::move(spec)), piece_(piece) {}
+      : view_(std::move(view)),
+        mesh_(std::move(mesh)),
+        spec_(std::move(spec)),
+        piece_(piece),
+        has_offset_(spec_.has_boxes()) {}
 
   detail::ViewHolder<V> view_;
   DeviceMesh mesh_;
   DTensorSpec spec_;
-  Box piece_;
+  Box piece_;  ///< its offset means something if has_offset_
+  bool has_offset_ = true;
 };
 
 /// Returns the tensor as one line of text: its element type, spec and this rank's local piece.
-/// Local. Example: "float64 (10, 4) on (dp=2) as S(0), here (5, 4) at (5, 0)".
+/// Local. Example: "float64 (10, 4) on (dp=2) as S(0), here (5, 4) at (5, 0)"; where pieces are no
+/// boxes: "…, here (4) at [0:2|6:8]".
 template <LocalView V>
 std::string to_string(const DTensor<V>& tensor) {
   return detail::describe_tensor(tensor.device_mesh(), tensor.spec(),
-                                 element_type<std::remove_const_t<typename V::value_type>>(),
-                                 {tensor.global_offset(), tensor.local_shape()});
+                                 element_type<std::remove_const_t<typename V::value_type>>());
 }
 /// Writes to_string(tensor). Local.
 template <LocalView V>
@@ -119,14 +151,16 @@ std::ostream& operator<<(std::ostream& out, const DTensor<V>& tensor) {
 
 namespace detail {
 
-/// Returns this rank's local piece of `spec` on `mesh`; an empty box off the mesh.
-Box local_piece(const DeviceMesh& mesh, const DTensorSpec& spec);
+/// Returns the extents of this rank's local piece of `spec` on `mesh`; zeros off the mesh.
+Extents local_extents(const DeviceMesh& mesh, const DTensorSpec& spec);
+/// Returns the extents, and the offset if all pieces are boxes.
+Box local_box(const DeviceMesh& mesh, const DTensorSpec& spec);
 
 struct DTensorAccess {
   /// Makes a tensor of `view`. Expects that `view` has the extents of this rank's local piece.
   template <class V>
   static DTensor<V> make(V view, DeviceMesh mesh, DTensorSpec spec) {
-    auto piece = local_piece(mesh, spec);
+    auto piece = local_box(mesh, spec);
     return DTensor<V>(std::move(view), std::move(mesh), std::move(spec), piece);
   }
 };
@@ -136,7 +170,7 @@ struct DTensorAccess {
 template <class V>
 V with_piece_extents(const V& view, const DeviceMesh& mesh, const DTensorSpec& spec) {
   if (view.size() > 0) return view;
-  const auto shape = local_piece(mesh, spec).shape;
+  const auto shape = local_extents(mesh, spec);
   if (extents_of(view) == shape || product(shape) > 0) return view;
   return V(allocate<redistributed_view_t<V>>(shape, "tessera::from_local"));
 }
@@ -145,7 +179,7 @@ V with_piece_extents(const V& view, const DeviceMesh& mesh, const DTensorSpec& s
 template <class V>
 DTensor<V> allocate_dtensor(const DeviceMesh& mesh, DTensorSpec spec, const char* label) {
   if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));
-  auto view = allocate<V>(local_piece(mesh, spec).shape, label);
+  auto view = allocate<V>(local_extents(mesh, spec), label);
   return DTensorAccess::make(std::move(view), mesh, std::move(spec));
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <tessera/sharding/target.hpp>
+#include <tessera/tensor/detail/index_map.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
 #include <tessera/tensor/dtensor.hpp>
@@ -101,7 +102,7 @@ DTensor<V> make_random(const Execution& execution, const DeviceMesh& mesh, const
     const auto key = key_of(random, mesh, function);
     if (mesh.coordinate() && result.to_local().size() > 0)
       fill_random(execution, distribution, key, array_ref(result.to_local()), shape,
-                  result.global_offset());
+                  result.spec().sections(*mesh.coordinate()));
     finish(execution, label);
     return result;
   }
@@ -140,7 +141,7 @@ struct FillFromFunction {
   static constexpr std::size_t tensor_dims = V::rank();
 
   V view;
-  Kokkos::Array<std::int64_t, tensor_dims> offset;
+  Kokkos::Array<IndexMap, tensor_dims> maps;
   Kokkos::Array<std::int64_t, tensor_dims> shape;
   Function function;
 
@@ -151,7 +152,7 @@ struct FillFromFunction {
       const std::size_t d = is_left ? k : tensor_dims - 1 - k;
       const auto local = flat % shape[d];
       flat /= shape[d];
-      index[d] = offset[d] + local;
+      index[d] = maps[d].global_index(local);
       distance += local * static_cast<std::int64_t>(view.stride(d));
     }
     view.data()[distance] = function(index);
@@ -169,7 +170,8 @@ DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh
     const auto& view = result.to_local();
     FillFromFunction<V, Function> fill{view, {}, {}, function};
     for (std::size_t d = 0; d != V::rank(); ++d) {
-      fill.offset[d] = result.global_offset()[d];
+      if (mesh.coordinate())
+        fill.maps[d] = IndexMap(result.spec().split(d).sections(*mesh.coordinate()));
       fill.shape[d] = result.local_shape()[d];
     }
     const auto size = static_cast<std::int64_t>(view.size());

@@ -40,6 +40,10 @@ DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,
 DTensorSpec infer_spec(const DeviceMesh& mesh, const Placements& placements,
                        const Extents& local_shape);
 
+/// Takes a target without a spec, whose Sizes must be those that the local shapes have. Collective
+/// over the mesh.
+DTensorSpec infer_spec(const DeviceMesh& mesh, const Target& target, const Extents& local_shape);
+
 /// Infers the specs of several tensors with one all-gather.
 std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
                                      const std::vector<Placements>& placements,
@@ -89,9 +93,11 @@ DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& targe
                       FromLocal options) {
   return collectively(mesh, "from_local", [&](Operation& operation) {
     constexpr auto type = element_type<typename V::value_type>();
-    const bool is_known = V::rank() == 0 || target.spec() != nullptr;
-    auto spec = target_spec(mesh.layout(),
-                            target.spec() ? target.spec()->shape() : static_extents<V>(), target);
+    const bool has_spec = target.spec() != nullptr;
+    auto spec = has_spec ? target_spec(mesh.layout(), target.spec()->shape(), target)
+                         : make_spec(mesh.layout(), target.placements(mesh.ndim()),
+                                     static_extents<V>());
+    const bool is_known = V::rank() == 0 || has_spec;
     require_representable<V>(spec);
     if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));
     const FromLocalCall call{target, mesh.ndim(), options, V::rank(), type};
@@ -101,7 +107,7 @@ DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& targe
     if (is_known)
       require_local_shape(mesh, spec, local_shape);
     else
-      spec = infer_spec(mesh, spec.placements(), local_shape);
+      spec = infer_spec(mesh, target, local_shape);
     if (options.run_check) {
       Kokkos::fence("tessera::from_local: before comparing replicas");
       const auto piece = row_major_copy(view);
@@ -129,7 +135,8 @@ DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& targe
 /// Makes a tensor whose local piece on this rank is `view`. It keeps the View and copies nothing.
 ///
 /// The global shape is inferred from all local shapes, which may be any uneven sizes that form a
-/// grid, by one small all-gather (metadata). If the target is a spec, its shape and boundaries
+/// grid, by one small all-gather (metadata); under Balanced, Cyclic and HeadTail they must be those
+/// of the rule. If the target is a spec, its shape and boundaries
 /// hold, there is no all-gather, and a View that does not fit throws on its rank. With
 /// options.run_check all ranks throw if element types, extents or replicas differ. Replicas are
 /// compared bitwise with coordinate 0; those of structs include their padding. Off the mesh the

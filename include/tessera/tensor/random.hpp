@@ -7,6 +7,7 @@
 
 #include <tessera/extents/extents.hpp>
 #include <tessera/mesh/device_mesh.hpp>
+#include <tessera/sharding/sections.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/execution.hpp>
 
@@ -61,13 +62,13 @@ RandomKey key_of(const Random& random, const DeviceMesh& mesh, FunctionName func
 /// complex128, and 16-bit floats if the backend has them. All ranks get the same result.
 void require_random(ElementType type);
 
-/// Fills `destination`, the local piece at `global_offset` of a tensor of `global_shape`. Ordered
-/// on `execution`, not fenced.
+/// Fills `destination`, which holds `piece` of a tensor of `global_shape`. Ordered on `execution`, not
+/// fenced.
 ///
 /// Uniform numbers lie in [0, 1). Errors: as require_random.
 void fill_random(const Execution& execution, Distribution distribution, RandomKey key,
                  const ArrayRef& destination, const Extents& global_shape,
-                 const Extents& global_offset);
+                 const Piece& piece);
 
 }  // namespace detail
 }  // namespace tessera

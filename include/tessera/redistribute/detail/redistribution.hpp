@@ -42,7 +42,7 @@ DTensor<Result> result_tensor(const Execution& execution, const DeviceMesh& mesh
   constexpr auto label = "tessera::redistribute";
   if (execution.is_given()) return allocate_dtensor<Result>(mesh, target, label);
   auto& recycled = recycler(mesh);
-  const auto shape = local_piece(mesh, target).shape;
+  const auto shape = local_extents(mesh, target);
   if (const auto* view = recycled.find<Result>(RedistributorAccess::identity(redistributor), shape))
     return DTensorAccess::make(*view, mesh, target);
   auto result = allocate_dtensor<Result>(mesh, target, label);
@@ -88,13 +88,13 @@ Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
   require_representable<Result>(target);
   const auto& mesh = tensor.device_mesh();
   if constexpr (std::is_same_v<Result, V>)
-    if (target == tensor.spec()) {
+    if (agree(target, tensor.spec())) {
       constexpr auto type = element_type<typename Result::value_type>();
       const auto settings = settings_for<V, Result>(options.extra_memory);
       const RedistributeCall call{operation.name(), tensor.spec(), target, type, settings};
       operation.agree(plan_hash(tensor.spec(), target, type, settings), call);
       finish(execution, operation.name());
-      return Redistribution<Result>{tensor, {}};
+      return Redistribution<Result>{DTensorAccess::make(tensor.to_local(), mesh, target), {}};
     }
   if (!mesh.coordinate())
     return Redistribution<Result>{allocate_dtensor<Result>(mesh, target, "tessera::redistribute"),

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+// For redistribute: blocks of a plan in local arrays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <tessera/plan/plan.hpp>
+#include <tessera/tensor/array_ref.hpp>
+
+#include "plan/chunking.hpp"
+
+namespace tessera::detail {
+
+/// Says where the elements of a message lie in local memory: in one strided array or, where the runs
+/// of a block are not regular, in several. On the wire the arrays follow one another, each row-major.
+/// Their number and their extents follow from the blocks, so that they are the same for sender and
+/// receiver.
+class BlockArray {
+ public:
+  BlockArray() = default;
+  BlockArray(const ArrayRef& only) : first_(only), is_empty_(false) {}
+
+  std::size_t size() const { return is_empty_ ? 0 : 1 + others_.size(); }
+  bool is_one() const { return others_.empty(); }
+  const ArrayRef& operator[](std::size_t i) const { return i == 0 ? first_ : others_[i - 1]; }
+  const ArrayRef& first() const { return first_; }
+  ElementType type() const { return first_.type; }
+  MemorySpace space() const { return first_.space; }
+
+  void push_back(const ArrayRef& array) {
+    if (std::exchange(is_empty_, false))
+      first_ = array;
+    else
+      others_.push_back(array);
+  }
+  /// Moves all arrays by `bytes`.
+  void move_by(std::ptrdiff_t bytes) {
+    first_.data += bytes;
+    for (auto& array : others_) array.data += bytes;
+  }
+  std::int64_t bytes() const {
+    std::int64_t result = first_.bytes();
+    for (const auto& array : others_) result += array.bytes();
+    return result;
+  }
+  /// Returns whether the elements lie in memory as they travel.
+  bool is_row_major() const { return is_one() && first_.is_row_major(); }
+
+ private:
+  ArrayRef first_;
+  std::vector<ArrayRef> others_;
+  bool is_empty_ = true;
+};
+
+/// Selects the local piece of the sender or that of the receiver.
+enum class BlockSide { from, to };
+
+/// Returns where a block lies in `array`, the local piece of one side. On the wire the last dim is
+/// the fastest, or the first one, as `order` says.
+BlockArray block_in(const ArrayRef& array, const Blocks& blocks, const Block& block, BlockSide side,
+                    WireOrder order);
+
+/// Returns where blocks first … last - 1 lie, which travel in one message.
+BlockArray blocks_in(const ArrayRef& array, const Blocks& blocks, std::size_t first,
+                     std::size_t last, BlockSide side, WireOrder order);
+
+/// Returns the number behind the last of the blocks that travel in one message with block `first`:
+/// those of one peer that follow one another.
+std::size_t end_of_message(const Blocks& blocks, std::size_t first);
+
+/// Divides what lies in a BlockArray into the chunks in which it travels. A chunk is a part of one
+/// array, or several arrays that follow one another. Chunks depend on extents and sizes alone, so
+/// that sender and receiver make the same ones.
+class BlockChunks {
+ public:
+  BlockChunks() = default;
+  /// Makes chunks of at most `most_bytes` bytes, but at least one element. Expects no extent 0.
+  BlockChunks(const BlockArray& array, std::int64_t most_bytes);
+
+  std::int64_t chunks() const { return several_.empty() ? only_.chunks() : std::ssize(several_); }
+  /// Returns the number of elements of the largest chunk.
+  std::int64_t largest_chunk() const;
+  /// Returns a chunk of an array of which this was made, or of one with the same extents.
+  BlockArray chunk(const BlockArray& array, std::int64_t index) const;
+
+ private:
+  /// Holds whole arrays first … last - 1, or `box`, a part of array `first`.
+  struct Chunk {
+    std::size_t first;
+    std::size_t last;
+    std::int64_t size;  ///< elements
+    bool is_part = false;
+    Box box = {};
+  };
+
+  Chunking only_;               ///< of the one array
+  std::vector<Chunk> several_;  ///< all chunks, if there are several arrays
+};
+
+/// Returns the arrays of a chunk as they lie in a slot of the window, or in a message.
+BlockArray in_slot(const std::byte* slot, const BlockArray& chunk,
+                   MemorySpace space = MemorySpace::host);
+/// Returns the arrays of a chunk one after another at `data`, with elements of another type.
+BlockArray dense_like(const BlockArray& chunk, std::byte* data, ElementType type,
+                      MemorySpace space);
+
+}  // namespace tessera::detail
