@@ -46,19 +46,22 @@ void descriptors(const DeviceMesh& grid) {
   check(static_cast<std::int64_t>(lld) >= a.local_shape()[0], "a leading dimension");
 }
 
-void cyclic(const DeviceMesh& mesh) {
-  using Blocks = Kokkos::View<double***, Kokkos::LayoutRight>;
-  const std::int64_t p = mesh.size(), b = 4, rounds = 2 * p;  // p * b * rounds elements
-  auto x = from_function<Blocks>(
-      mesh, {Shard(0)}, {rounds, p, b}, KOKKOS_LAMBDA(const Kokkos::Array<std::int64_t, 3>& i) {
-        return static_cast<double>((i[0] * p + i[1]) * b + i[2]);  // the index in the vector
-      });
-  auto cyclic = redistribute(x, {Shard(1)});  // blocks of b, dealt out to p ranks
-  const auto host = on_host(cyclic.to_local());
-  for (std::int64_t round = 0; round < rounds; ++round)
-    for (std::int64_t i = 0; i < b; ++i)
-      check(host(round, 0, i) == static_cast<double>((round * p + mesh.rank()) * b + i),
-            "block-cyclic");
+void cyclic(const DeviceMesh& grid) {
+  using Columns = Kokkos::View<double**, Kokkos::LayoutLeft>;
+  auto blocks = rand<Columns>(grid, {Cyclic(0, 64), Cyclic(1, 64)}, {1000, 601});  // MB = NB = 64
+  auto chunks = redistribute(blocks, {Shard(0), Shard(1)});
+  for (int rank = 0; rank < grid.size(); ++rank) {
+    const auto at = grid.layout().coordinate(rank);
+    check(blocks.spec().local_shape(rank)[0] == numroc(1000, 64, at[0], grid.size(0)), "rows");
+    check(blocks.spec().local_shape(rank)[1] == numroc(601, 64, at[1], grid.size(1)), "columns");
+  }
+  const auto again = redistribute(chunks, blocks.spec());
+  const auto a = on_host(blocks.to_local());
+  const auto b = on_host(again.to_local());
+  bool are_equal = true;
+  for (std::size_t i = 0; i < a.extent(0); ++i)
+    for (std::size_t j = 0; j < a.extent(1); ++j) are_equal = are_equal && a(i, j) == b(i, j);
+  check(are_equal, "there and back");
 }
 
 using Field = Kokkos::View<double***, Kokkos::LayoutRight>;
@@ -136,7 +139,7 @@ int main(int argc, char** argv) {
   const auto grid = make_grid();
   const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
   descriptors(grid);
-  cyclic(mesh);
+  cyclic(grid);
   pencils(grid);
   boxes(grid);
   vectors(mesh);

@@ -30,7 +30,8 @@ std::string list_of_pieces(const DTensorSpec& spec) {
   for (int rank = 0; rank < spec.layout().size(); ++rank) {
     const auto coordinate = spec.layout().coordinate(rank);
     const auto piece = spec.sections(coordinate);
-    const auto place = spec.has_boxes() ? to_string(spec.piece(coordinate).offset) : to_string(piece);
+    const auto place =
+        spec.has_boxes() ? to_string(spec.piece(coordinate).offset) : to_string(piece);
     rows.push_back({std::to_string(rank), fmt::format("({})", fmt::join(coordinate, ", ")), place,
                     to_string(piece.shape()), std::to_string(piece.size())});
   }

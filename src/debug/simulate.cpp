@@ -122,13 +122,14 @@ class Interpreter {
     if (!is_right()) return;
     const auto& held = pieces_[at(block.peer)].piece;
     if (!lies_in(phase.receive, block, BlockEnd::sender, held))
-      result_.mistake = fmt::format("rank {} awaits a block of shape {} that does not lie in what "
-                                    "rank {} holds, {}",
-                                    rank, to_string(block.shape), block.peer, to_string(held));
+      result_.mistake = fmt::format(
+          "rank {} awaits a block of shape {} that does not lie in what "
+          "rank {} holds, {}",
+          rank, to_string(block.shape), block.peer, to_string(held));
     if (!lies_in(phase.receive, block, BlockEnd::receiver, phase.destination))
       result_.mistake =
-          fmt::format("rank {} awaits a block of shape {}, which does not lie in its piece {}", rank,
-                      to_string(block.shape), to_string(phase.destination));
+          fmt::format("rank {} awaits a block of shape {}, which does not lie in its piece {}",
+                      rank, to_string(block.shape), to_string(phase.destination));
   }
 
   void receive(const Phase& phase, SimulatedPiece& result) const {
@@ -150,8 +151,8 @@ class Interpreter {
     for (std::size_t i = 0; i < to.size(); ++i) {
       const auto value = sender.values[from[i]];
       auto& result = values[to[i]];
-      result = is_first ? value
-                        : detail::combined(detail::PlanAccess::reduce_op(plan_), result, value);
+      result =
+          is_first ? value : detail::combined(detail::PlanAccess::reduce_op(plan_), result, value);
     }
   }
 
@@ -160,8 +161,8 @@ class Interpreter {
     for (std::size_t rank = 0; rank < pieces_.size(); ++rank) {
       const auto& phase = steps_[rank].back().phases.back();
       for (std::size_t i = 0; i < phase.receive.size(); i += at(phase.contributions))
-        for (const auto position : positions(phase.receive, phase.receive[i], BlockEnd::receiver,
-                                             pieces_[rank].piece))
+        for (const auto position :
+             positions(phase.receive, phase.receive[i], BlockEnd::receiver, pieces_[rank].piece))
           pieces_[rank].values[position] *= plan_.partial_target()->scale;
     }
   }

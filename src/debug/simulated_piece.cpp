@@ -94,7 +94,8 @@ bool lies_in(const Blocks& blocks, const Block& block, BlockEnd end, const Piece
   for (std::size_t d = 0; d < shape.size(); ++d)
     for (const auto& run : blocks.runs(block, d)) {
       const auto [offset, stride] = end == BlockEnd::sender ? run.from : run.to;
-      const auto last = offset + (run.extent - 1) / run.block * stride + (run.extent - 1) % run.block;
+      const auto last =
+          offset + (run.extent - 1) / run.block * stride + (run.extent - 1) % run.block;
       if (offset < 0 || last >= shape[d]) return false;
     }
   return true;

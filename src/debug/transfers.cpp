@@ -15,13 +15,14 @@ bool precedes(const BlockTransfer& a, const BlockTransfer& b) {
   const auto ranks_b = std::tie(b.sender, b.receiver, b.contribution);
   if (ranks_a != ranks_b) return ranks_a < ranks_b;
   if (a.shape != b.shape) return std::ranges::lexicographical_compare(a.shape, b.shape);
-  return std::ranges::lexicographical_compare(a.runs, b.runs, [](const IndexRun& x, const IndexRun& y) {
-    const auto numbers = [](const IndexRun& run) {
-      return std::tie(run.extent, run.block, run.from.offset, run.from.stride, run.to.offset,
-                      run.to.stride);
-    };
-    return numbers(x) < numbers(y);
-  });
+  return std::ranges::lexicographical_compare(
+      a.runs, b.runs, [](const IndexRun& x, const IndexRun& y) {
+        const auto numbers = [](const IndexRun& run) {
+          return std::tie(run.extent, run.block, run.from.offset, run.from.stride, run.to.offset,
+                          run.to.stride);
+        };
+        return numbers(x) < numbers(y);
+      });
 }
 
 /// Returns the first of `transfers` that is not among `others`, or null. Both must be sorted.

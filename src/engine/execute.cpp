@@ -35,8 +35,7 @@ std::size_t phases_after(const std::vector<Step>& steps, const PhaseNumber& numb
 /// The result of the phase is a part of the destination.
 bool lies_in_destination(const std::vector<Step>& steps, const PhaseNumber& number, int mesh_rank) {
   const auto later = phases_after(steps, number);
-  return later == 0 ||
-         (later == 1 && kept_block(steps.back().phases.back(), mesh_rank) != nullptr);
+  return later == 0 || (later == 1 && kept_block(steps.back().phases.back(), mesh_rank) != nullptr);
 }
 
 }  // namespace

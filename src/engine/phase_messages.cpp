@@ -22,7 +22,7 @@ std::int64_t bytes_of_largest_chunk(const BlockChunks& cut, ElementType type) {
 
 bool PhaseRun::is_message_as_it_is(const BlockArray& array) const {
   const bool is_staged = array.space() == MemorySpace::host ? peers_.staging == Staging::all_memory
-                                                          : peers_.staging != Staging::nothing;
+                                                            : peers_.staging != Staging::nothing;
   return !is_staged && array.is_row_major();
 }
 
@@ -179,7 +179,8 @@ void PhaseRun::receive_terms(Reduction& reduction) {
     if (term.message < 0) continue;
     const auto index = static_cast<std::size_t>(&term - terms_.data());
     const auto id = add_flight({Flight::Kind::term, index, turn});
-    posted_.push_back({term.peer, arrived_term(term, turn, like).first().data, like.bytes(), false, id});
+    posted_.push_back(
+        {term.peer, arrived_term(term, turn, like).first().data, like.bytes(), false, id});
     ++reduction.missing_of(turn);
   }
 }

@@ -154,15 +154,15 @@ void ShortExchange::prepare_to_receive(const Phase& phase, const ArrayRef& sourc
     if (peer == group_.position) {
       const auto from = blocks_in(source, phase.receive, i, last, BlockSide::from, order);
       for (std::size_t k = 0; k < to.size(); ++k)
-        prepared.own.push_back({from[k].data - start, to[k].data - destination_.data,
-                                to[k].bytes(), prepared_copy(from[k], to[k])});
+        prepared.own.push_back({from[k].data - start, to[k].data - destination_.data, to[k].bytes(),
+                                prepared_copy(from[k], to[k])});
       continue;
     }
-    auto& parcel = round.incoming.emplace_back(
-        Parcel{peer, to.bytes(), to.first().data - destination_.data});
+    auto& parcel =
+        round.incoming.emplace_back(Parcel{peer, to.bytes(), to.first().data - destination_.data});
     if (to.is_row_major()) continue;
-    parcel.packing = prepared_packing(to, destination_.data, false,
-                                      placed(round.incoming_bytes, parcel.bytes));
+    parcel.packing =
+        prepared_packing(to, destination_.data, false, placed(round.incoming_bytes, parcel.bytes));
   }
 }
 

@@ -115,8 +115,8 @@ class ShortExchange {
                           WireOrder order, PreparedPhase& prepared);
   void prepare_to_reduce(const Phase& phase, const ArrayRef& source, const ArrayRef& destination,
                          const RedistributePlan& plan, PreparedPhase& prepared);
-  void prepare_to_reduce(std::span<const Block> blocks, const BlockArray& own,
-                         const BlockArray& to, std::int64_t divisor, Round& round);
+  void prepare_to_reduce(std::span<const Block> blocks, const BlockArray& own, const BlockArray& to,
+                         std::int64_t divisor, Round& round);
   static Round& round(PreparedPhase& phase, std::int64_t number);
   PreparedCopy prepared_copy(const ArrayRef& from, const ArrayRef& to);
   Packing prepared_packing(const BlockArray& chunk, const std::byte* start, bool is_sent,

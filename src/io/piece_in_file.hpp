@@ -7,6 +7,7 @@
 #include <tessera/file/file.hpp>
 #include <tessera/sharding/sections.hpp>
 #include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/execution.hpp>
 
 #include "file/file_blocks.hpp"
 

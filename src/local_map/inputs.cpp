@@ -48,7 +48,8 @@ void require_placements(Leaf& leaf, std::size_t argument, const Placements& aske
   const auto target = spec_with(leaf.spec, asked);
   require<PlacementMismatch>(
       redistribute_inputs || target.placements() == leaf.spec.placements() ||
-          agree(target, leaf.spec), [&] {
+          agree(target, leaf.spec),
+      [&] {
         return fmt::format(
             "expected argument {} as {}, got {}; redistribute it before, or set "
             "redistribute_inputs=true",

@@ -60,8 +60,7 @@ constexpr int most_holders = 4;
 
 }  // namespace
 
-PartIntervals::PartIntervals(const DimSplit& split)
-    : extent_(split.extent), parts_(split.parts()) {
+PartIntervals::PartIntervals(const DimSplit& split) : extent_(split.extent), parts_(split.parts()) {
   const bool is_cyclic = !split.rules.empty() && split.rules.front() == ShardingRule::cyclic;
   if (is_cyclic && parts_ > 1) {
     block_ = split.block;
@@ -89,8 +88,7 @@ ShownPart PartIntervals::with(std::int64_t index) const {
 
 PieceGrid::PieceGrid(const DTensorSpec& spec, std::vector<WrongPiece> wrong, RankNumbers numbers)
     : spec_(spec), wrong_(std::move(wrong)), numbers_(numbers) {
-  for (int d = 0; d < spec.tensor_dims(); ++d)
-    parts_.emplace_back(spec.split(at(d)));
+  for (int d = 0; d < spec.tensor_dims(); ++d) parts_.emplace_back(spec.split(at(d)));
   for (int d = 0; d < spec.layout().ndim(); ++d) {
     if (spec.placements()[at(d)].is_replicate()) replicated_.push_back(d);
     if (spec.placements()[at(d)].is_partial()) partial_.push_back(d);

@@ -275,7 +275,8 @@ class Parser {
   [[noreturn]] void fail() const {
     throw InvalidArgument(fmt::format(
         "parse_placements: expected a list of R, S(dim), B(dim), C(dim,block), H(dim), with "
-        "[position] after S(dim) and B(dim) where the split order is not that of the mesh dims, P or "
+        "[position] after S(dim) and B(dim) where the split order is not that of the mesh dims, P "
+        "or "
         "P(op) with op sum, avg, product, min, max, band, bor or bxor, got \"{}\"",
         whole_));
   }

@@ -102,8 +102,7 @@ Piece MeshPair::piece(const DTensorSpec& spec, int position) const {
   const int rank = mesh_rank(spec.layout(), position);
   if (rank >= 0) return spec.sections(spec.layout().coordinate(rank));
   Piece nothing;
-  for (const auto extent : spec.shape())
-    nothing.sections.emplace_back(Interval{extent, extent});
+  for (const auto extent : spec.shape()) nothing.sections.emplace_back(Interval{extent, extent});
   return nothing;
 }
 

@@ -93,7 +93,8 @@ DTensorSpec NodeGrid::finer(const DTensorSpec& spec) const {
   for (std::size_t d = 0; d < spec.placements().size(); ++d) {
     const bool is_shard = spec.placements()[d].is_shard();
     for (const int level : {0, 1}) {
-      placements.push_back(is_shard ? Placement(Shard(spec.placements()[d].dim())) : spec.placements()[d]);
+      placements.push_back(is_shard ? Placement(Shard(spec.placements()[d].dim()))
+                                    : spec.placements()[d]);
       positions.push_back(is_shard ? 2 * coarse_positions[d] + level : 0);
     }
   }

@@ -240,9 +240,8 @@ DTensorSpec target_distribution(const DTensorSpec& source, const DTensorSpec& ta
     const auto shares = sharding_dims(source, k, dims.shared);
     if (shares.empty()) continue;
     const bool is_alone = result.split(at(k)).mesh_dims.empty();
-    result = is_alone && shares == source.split(at(k)).mesh_dims
-                 ? with_split_of(source, k, result)
-                 : split_further(result, k, shares);
+    result = is_alone && shares == source.split(at(k)).mesh_dims ? with_split_of(source, k, result)
+                                                                 : split_further(result, k, shares);
   }
   return result;
 }

@@ -52,8 +52,7 @@ bool refines_at_sight(const DimSplit& from, const DimSplit& to) {
   const auto fine = without_unit_dims(to);
   if (coarse.empty()) return true;
   if (from.boundaries.empty() && to.boundaries.empty())
-    return coarse.size() <= fine.size() &&
-           std::equal(coarse.begin(), coarse.end(), fine.begin()) &&
+    return coarse.size() <= fine.size() && std::equal(coarse.begin(), coarse.end(), fine.begin()) &&
            continues(from, to, coarse.size());
   return coarse == fine && from.boundaries == to.boundaries;
 }
@@ -113,8 +112,8 @@ bool needs_others(const Transfer& transfer, std::span<const int> coordinate) {
   for (std::size_t d = 0; d < transfer.to.shape().size(); ++d) {
     const auto mine = transfer.to.split(d).sections(coordinate);
     need *= mine.extent();
-    has_all = has_all && common_extent(transfer.from.split(d).sections(coordinate), mine) ==
-                             mine.extent();
+    has_all = has_all &&
+              common_extent(transfer.from.split(d).sections(coordinate), mine) == mine.extent();
   }
   return need > 0 && !has_all;
 }
@@ -122,9 +121,9 @@ bool needs_others(const Transfer& transfer, std::span<const int> coordinate) {
 /// Returns the runs between `from` and `to` with the side `to` in the larger `home`. Where `to` is no
 /// interval, `home` is one and `from` has no other indices in common with it.
 std::vector<IndexRun> placed_in(const Sections& home, const Sections& from, const Sections& to,
-                           std::vector<IndexRun> runs) {
+                                std::vector<IndexRun> runs) {
   if (runs.empty() || to == home) return runs;
-  if (!to.is_interval()) return overlap(from, home);
+  if (!to.is_interval()) return common_runs(from, home);
   for (auto& run : runs) run.to.offset += to.hull().begin - home.hull().begin;
   return runs;
 }
@@ -139,8 +138,8 @@ Cells Cells::of_receiver(const Transfer& transfer, std::span<const int> coordina
     const auto mine = transfer.to.split(d).sections(coordinate);
     const auto home = transfer.destination().split(d).sections(coordinate);
     for (const auto& part : parts_meeting(transfer.from.split(d), mine.hull(), any))
-      cells.add(d, part.index,
-                placed_in(home, part.sections, mine, overlap(part.sections, mine)), blocks);
+      cells.add(d, part.index, placed_in(home, part.sections, mine, common_runs(part.sections, mine)),
+                blocks);
   }
   return cells;
 }
@@ -156,8 +155,8 @@ Cells Cells::of_sender(const Transfer& transfer, std::span<const int> coordinate
       for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
         receiver[at(split.mesh_dims[k])] = split.coordinate(part.index, k);
       const auto home = transfer.destination().split(d).sections(receiver);
-      cells.add(d, part.index,
-                placed_in(home, mine, part.sections, overlap(mine, part.sections)), blocks);
+      cells.add(d, part.index, placed_in(home, mine, part.sections, common_runs(mine, part.sections)),
+                blocks);
     }
   }
   return cells;

@@ -70,7 +70,8 @@ class Runs {
 };
 
 /// Returns a run of which `a` is the side `from` unless `is_swapped`.
-IndexRun run_of(std::int64_t extent, std::int64_t block, IndexRun::Side a, IndexRun::Side b, bool is_swapped) {
+IndexRun run_of(std::int64_t extent, std::int64_t block, IndexRun::Side a, IndexRun::Side b,
+                bool is_swapped) {
   return is_swapped ? IndexRun{extent, block, b, a} : IndexRun{extent, block, a, b};
 }
 
@@ -140,14 +141,15 @@ class PeriodicOverlap {
       j += skipped * step_b_;
     }
     if (i >= a_.section.count || j >= b_.section.count) return;
-    const auto more = std::min((a_.section.count - 1 - i) / step_a_,
-                               (b_.section.count - 1 - j) / step_b_);
+    const auto more =
+        std::min((a_.section.count - 1 - i) / step_a_, (b_.section.count - 1 - j) / step_b_);
     const auto in_a = std::max<std::int64_t>(0, -difference);
     const auto in_b = std::max<std::int64_t>(0, difference);
     const auto block = std::min(a_.section.block - in_a, b_.section.block - in_b);
-    const auto of_last = std::min(a_.block_at(i + more * step_a_) - in_a,
-                                  b_.block_at(j + more * step_b_) - in_b);
-    runs.add({more * block + std::max<std::int64_t>(0, of_last), block,
+    const auto of_last =
+        std::min(a_.block_at(i + more * step_a_) - in_a, b_.block_at(j + more * step_b_) - in_b);
+    runs.add({more * block + std::max<std::int64_t>(0, of_last),
+              block,
               {a_.offset + i * a_.section.block + in_a, step_a_ * a_.section.block},
               {b_.offset + j * b_.section.block + in_b, step_b_ * b_.section.block}});
   }
@@ -180,7 +182,7 @@ void add_overlap(const Stored& from, const Stored& to, Runs& runs) {
 
 }  // namespace
 
-std::vector<IndexRun> overlap(std::span<const Section> from, std::span<const Section> to) {
+std::vector<IndexRun> common_runs(std::span<const Section> from, std::span<const Section> to) {
   Runs runs;
   std::int64_t from_offset = 0;
   for (const auto& a : from) {
@@ -198,7 +200,7 @@ std::int64_t common_extent(std::span<const Section> a, std::span<const Section> 
   if (a.size() == 1 && b.size() == 1 && a[0].is_interval() && b[0].is_interval())
     return intersect({a[0].begin, a[0].end()}, {b[0].begin, b[0].end()}).size();
   std::int64_t result = 0;
-  for (const auto& run : overlap(a, b)) result += run.extent;
+  for (const auto& run : common_runs(a, b)) result += run.extent;
   return result;
 }
 

@@ -108,8 +108,8 @@ std::vector<IndexRun> runs_of(const Sections& sections) {
   std::vector<IndexRun> result;
   std::int64_t local = 0;
   for (const auto& section : sections) {
-    result.push_back({section.size(), section.block, {local, section.block},
-                      {section.begin, section.period}});
+    result.push_back(
+        {section.size(), section.block, {local, section.block}, {section.begin, section.period}});
     local += section.size();
   }
   return result;

@@ -51,8 +51,8 @@ void require_sizes(const Sizes& given, const DimSplit& split) {
                        fmt::join(sizes, ", "));
   };
   require(split.mesh_dims.size() == 1, [&] {
-    return text(fmt::format("the only sharding of its tensor dim, got one of {},",
-                            split.mesh_dims.size()));
+    return text(
+        fmt::format("the only sharding of its tensor dim, got one of {},", split.mesh_dims.size()));
   });
   require(std::ssize(sizes) == split.parts(), [&] {
     return text(

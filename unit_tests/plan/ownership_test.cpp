@@ -134,7 +134,8 @@ TEST(Ownership, of_single_elements_of_a_huge_matrix_is_planned_at_once) {
       for (const auto* blocks : {&phase.send, &phase.receive}) {
         bytes += blocks->size() * sizeof(Block);
         for (const auto& block : *blocks)
-          for (std::size_t d = 0; d < 2; ++d) bytes += blocks->runs(block, d).size() * sizeof(IndexRun);
+          for (std::size_t d = 0; d < 2; ++d)
+            bytes += blocks->runs(block, d).size() * sizeof(IndexRun);
       }
 
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - before;

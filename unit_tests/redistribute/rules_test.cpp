@@ -30,9 +30,9 @@ bool is_here(const DeviceMesh& mesh) {
 }
 
 /// Rules of matrices on a grid of two mesh dims.
-const std::vector<Placements> grid_rules{
-    {Cyclic(0, 2), Cyclic(1, 3)}, {Shard(0), Shard(1)},     {Balanced(1), HeadTail(0)},
-    {Balanced(0), Shard(0)},      {HeadTail(1), Replicate()}, {Replicate(), Cyclic(1, 1)}};
+const std::vector<Placements> grid_rules{{Cyclic(0, 2), Cyclic(1, 3)}, {Shard(0), Shard(1)},
+                                         {Balanced(1), HeadTail(0)},   {Balanced(0), Shard(0)},
+                                         {HeadTail(1), Replicate()},   {Replicate(), Cyclic(1, 1)}};
 
 std::vector<double> list_of(const DTensor<Vector>& tensor) {
   std::vector<double> result;
@@ -107,32 +107,47 @@ TEST(Rules, sizes_that_do_not_fit_are_invalid_everywhere) {
   const auto x = iota<Vector>(mesh, Shard(0), {8});
   const auto error_of = [](const auto& call) { return message_of<InvalidArgument>(call); };
 
-  EXPECT_EQ(error_of([&] { zeros<Vector>(mesh, Sizes(0, {3, 1, 5}), {8}); }),
+  EXPECT_EQ(error_of([&] {
+              zeros<Vector>(mesh, Sizes(0, {3, 1, 5}), {8});
+            }),
             "zeros: expected sizes from 0 on that add up to the extent 8 in Sizes(0, [3, 1, 5])");
-  EXPECT_EQ(error_of([&] { redistribute(x, Sizes(0, {3, 1, 3})); }),
+  EXPECT_EQ(error_of([&] {
+              redistribute(x, Sizes(0, {3, 1, 3}));
+            }),
             "redistribute: expected sizes that add up to the extent 8 in Sizes(0, [3, 1, 3])");
-  EXPECT_EQ(error_of([&] { redistribute(x, Sizes(0, {9, -1, 0})); }),
-            "redistribute: expected sizes from 0 on that add up to the extent 8 in Sizes(0, [9, -1, "
-            "0])");
-  EXPECT_EQ(error_of([&] { redistribute(x, Sizes(0, {4, 4})); }),
+  EXPECT_EQ(
+      error_of([&] {
+        redistribute(x, Sizes(0, {9, -1, 0}));
+      }),
+      "redistribute: expected sizes from 0 on that add up to the extent 8 in Sizes(0, [9, -1, "
+      "0])");
+  EXPECT_EQ(error_of([&] {
+              redistribute(x, Sizes(0, {4, 4}));
+            }),
             "redistribute: expected one size for each of 3 coordinates, got 2 in Sizes(0, [4, 4])");
   EXPECT_EQ(error_of([&] { redistribute(x, Sizes(0, {})); }),
             "redistribute: expected one size for each of 3 coordinates, got 0 in Sizes(0, [])");
-  EXPECT_EQ(error_of([&] { redistribute(x, Sizes(1, {4, 4, 0})); }),
+  EXPECT_EQ(error_of([&] {
+              redistribute(x, Sizes(1, {4, 4, 0}));
+            }),
             "redistribute: expected Shard dims of a 1-d tensor, got S(1)");
-  EXPECT_EQ(error_of([&] { from_local(x.to_local(), mesh, Sizes(0, {3, 1, 4})); }),
-            "from_local: expected local Views of (8) on (3) as S(0), dim 0 cut at [0, 3, 4, 8], got "
-            "(8) on (3) as S(0)");
+  EXPECT_EQ(
+      error_of([&] {
+        from_local(x.to_local(), mesh, Sizes(0, {3, 1, 4}));
+      }),
+      "from_local: expected local Views of (8) on (3) as S(0), dim 0 cut at [0, 3, 4, 8], got "
+      "(8) on (3) as S(0)");
 }
 
 TEST(Rules, sizes_share_their_dim_with_no_other_sharding) {
   const auto mesh = mesh_of({2, 2});
   if (!is_here(mesh)) return;
 
-  EXPECT_EQ(message_of<InvalidArgument>([&] {
-              zeros<Vector>(mesh, {Sizes(0, {3, 5}), Shard(0)}, {8});
-            }),
-            "zeros: expected the only sharding of its tensor dim, got one of 2, in Sizes(0, [3, 5])");
+  EXPECT_EQ(
+      message_of<InvalidArgument>([&] {
+        zeros<Vector>(mesh, {Sizes(0, {3, 5}), Shard(0)}, {8});
+      }),
+      "zeros: expected the only sharding of its tensor dim, got one of 2, in Sizes(0, [3, 5])");
   EXPECT_EQ(wrong_iota(iota<Matrix>(mesh, {Sizes(0, {3, 5}), Cyclic(1, 1)}, {8, 5})), "");
 }
 
@@ -217,8 +232,8 @@ TEST(Rules, another_mesh_may_have_another_rule) {
     if (mesh.is_null()) continue;
     for (const auto& from : line_rules) {
       const auto x = iota<Matrix>(line, from, {14, 3});
-      const auto target = shape.size() == 1 ? Placements{Cyclic(0, 3)}
-                                            : Placements{HeadTail(1), Cyclic(0, 2)};
+      const auto target =
+          shape.size() == 1 ? Placements{Cyclic(0, 3)} : Placements{HeadTail(1), Cyclic(0, 2)};
       const auto y = redistribute(x, mesh, target);
       EXPECT_EQ(wrong_iota(y), "") << to_string(from);
       EXPECT_EQ(wrong_iota(redistribute(y, line, from)), "") << to_string(from);
@@ -327,15 +342,18 @@ TEST(Rules, from_local_refuses_sizes_that_the_rule_does_not_give) {
     return message_of<InvalidArgument>([&] { from_local(view, mesh, rule); });
   };
 
-  EXPECT_EQ(error_of(Cyclic(0, 2)),
-            "from_local: expected local extents [4, 3] of tensor dim 0, those of C(0,2) for extent 7, "
-            "got [2, 5]");
-  EXPECT_EQ(error_of(HeadTail(0)),
-            "from_local: expected local extents [3, 4] of tensor dim 0, those of H(0) for extent 7, "
-            "got [2, 5]");
-  EXPECT_EQ(error_of(Balanced(0)),
-            "from_local: expected local extents [4, 3] of tensor dim 0, those of B(0) for extent 7, "
-            "got [2, 5]");
+  EXPECT_EQ(
+      error_of(Cyclic(0, 2)),
+      "from_local: expected local extents [4, 3] of tensor dim 0, those of C(0,2) for extent 7, "
+      "got [2, 5]");
+  EXPECT_EQ(
+      error_of(HeadTail(0)),
+      "from_local: expected local extents [3, 4] of tensor dim 0, those of H(0) for extent 7, "
+      "got [2, 5]");
+  EXPECT_EQ(
+      error_of(Balanced(0)),
+      "from_local: expected local extents [4, 3] of tensor dim 0, those of B(0) for extent 7, "
+      "got [2, 5]");
   EXPECT_EQ(from_local(view, mesh, Shard(0)).shape(), (Extents{7}));
 }
 
@@ -363,9 +381,10 @@ TEST(Rules, local_map_takes_ownerships_that_agree) {
   EXPECT_EQ(wrong_iota(local_map(first, like_input(0))(x, y)), "");
   EXPECT_EQ(wrong_iota(local_map(one, like_input(0), {{Shard(0)}})(x)), "");
   EXPECT_EQ(wrong_iota(local_map(one, like_input(0), {{Shard(0)}})(odd)), "");
-  EXPECT_EQ(message_of<PlacementMismatch>([&] { local_map(first, like_input(0))(x, dealt); }),
-            "local_map: expected arguments 0 and 1 cut at the same places in tensor dim 0, got (8) on "
-            "(2) as B(0) and (8) on (2) as C(0,2)");
+  EXPECT_EQ(
+      message_of<PlacementMismatch>([&] { local_map(first, like_input(0))(x, dealt); }),
+      "local_map: expected arguments 0 and 1 cut at the same places in tensor dim 0, got (8) on "
+      "(2) as B(0) and (8) on (2) as C(0,2)");
 }
 
 TEST(Rules, even_takes_what_equal_pieces_make) {

@@ -50,8 +50,7 @@ std::multiset<Pair> common_pairs(const std::vector<Section>& from, const std::ve
   std::multiset<Pair> result;
   for (std::size_t i = 0; i < a.size(); ++i)
     for (std::size_t k = 0; k < b.size(); ++k)
-      if (a[i] == b[k])
-        result.insert({static_cast<std::int64_t>(i), static_cast<std::int64_t>(k)});
+      if (a[i] == b[k]) result.insert({static_cast<std::int64_t>(i), static_cast<std::int64_t>(k)});
   return result;
 }
 
@@ -72,7 +71,7 @@ TEST(Overlap, is_what_a_search_of_all_indices_finds) {
     if (i % 4 == 0) from.push_back(random_section(generator, 2));
     if (i % 5 == 0) to.push_back(random_section(generator, 2));
 
-    const auto runs = overlap(from, to);
+    const auto runs = common_runs(from, to);
 
     const auto expected = common_pairs(from, to);
     ASSERT_EQ(pairs_of(runs), expected) << "case " << i;
@@ -91,9 +90,9 @@ TEST(Overlap, swapped_has_the_sides_swapped) {
     const std::vector<Section> b{random_section(generator, 8)};
 
     std::multiset<Pair> swapped;
-    for (const auto& [from, to] : pairs_of(overlap(b, a))) swapped.insert({to, from});
+    for (const auto& [from, to] : pairs_of(common_runs(b, a))) swapped.insert({to, from});
 
-    ASSERT_EQ(pairs_of(overlap(a, b)), swapped) << "case " << i;
+    ASSERT_EQ(pairs_of(common_runs(a, b)), swapped) << "case " << i;
   }
 }
 
@@ -104,7 +103,7 @@ TEST(Overlap, of_periods_has_as_many_runs_as_blocks_can_differ) {
     const auto b = random_section(generator, 100);
     if (a.count < 2 || b.count < 2) continue;
 
-    const auto runs = overlap(std::vector{a}, std::vector{b});
+    const auto runs = common_runs(std::vector{a}, std::vector{b});
 
     const auto divisor = std::gcd(a.period, b.period);
     EXPECT_LE(std::ssize(runs), (a.block + b.block - 1 + divisor - 1) / divisor + 2);
@@ -118,8 +117,8 @@ TEST(Overlap, of_an_interval_and_a_period_has_at_most_two_runs) {
     const auto begin = draw(generator, 0, 300);
     const auto b = section_of({begin, begin + draw(generator, 1, 300)});
 
-    EXPECT_LE(overlap(std::vector{a}, std::vector{b}).size(), 2u);
-    EXPECT_LE(overlap(std::vector{b}, std::vector{a}).size(), 2u);
+    EXPECT_LE(common_runs(std::vector{a}, std::vector{b}).size(), 2u);
+    EXPECT_LE(common_runs(std::vector{b}, std::vector{a}).size(), 2u);
   }
 }
 
@@ -127,8 +126,8 @@ TEST(Overlap, of_many_small_blocks_and_few_large_ones_is_short) {
   const Section small{0, 1, 2, 2'000'000, 1};
   const Section large{1'000, 1'000'000, 2'000'000, 2, 1'000'000};
 
-  EXPECT_LE(overlap(std::vector{small}, std::vector{large}).size(), 4u);
-  EXPECT_LE(overlap(std::vector{large}, std::vector{small}).size(), 4u);
+  EXPECT_LE(common_runs(std::vector{small}, std::vector{large}).size(), 4u);
+  EXPECT_LE(common_runs(std::vector{large}, std::vector{small}).size(), 4u);
 }
 
 TEST(Overlap, holds_close_to_two_to_the_63) {
@@ -139,7 +138,7 @@ TEST(Overlap, holds_close_to_two_to_the_63) {
   const Section all{block, block, period, count, block};
   const Section single{0, 1, 2, extent / 2, 1};
 
-  const auto runs = overlap(std::vector{all}, std::vector{single});
+  const auto runs = common_runs(std::vector{all}, std::vector{single});
 
   std::int64_t elements = 0;
   for (const auto& run : runs) elements += run.extent;
@@ -151,15 +150,15 @@ TEST(Overlap, of_equal_sections_is_one_run) {
   const std::vector<Section> blocks{{2, 2, 6, 5, 1}};
   const std::vector<Section> head_and_tail{section_of({0, 2}), section_of({6, 8})};
 
-  EXPECT_EQ(overlap(blocks, blocks), (std::vector<IndexRun>{{9, 9, {0, 9}, {0, 9}}}));
-  EXPECT_EQ(overlap(head_and_tail, head_and_tail), (std::vector<IndexRun>{{4, 4, {0, 4}, {0, 4}}}));
+  EXPECT_EQ(common_runs(blocks, blocks), (std::vector<IndexRun>{{9, 9, {0, 9}, {0, 9}}}));
+  EXPECT_EQ(common_runs(head_and_tail, head_and_tail), (std::vector<IndexRun>{{4, 4, {0, 4}, {0, 4}}}));
 }
 
 TEST(Overlap, of_a_block_cyclic_dim_and_a_chunk_is_a_run_of_blocks) {
   const std::vector<Section> cyclic{{64, 64, 128, 32, 64}};
   const std::vector<Section> chunk{section_of({0, 2048})};
 
-  EXPECT_EQ(overlap(cyclic, chunk), (std::vector<IndexRun>{{1024, 64, {0, 64}, {64, 128}}}));
+  EXPECT_EQ(common_runs(cyclic, chunk), (std::vector<IndexRun>{{1024, 64, {0, 64}, {64, 128}}}));
 }
 
 TEST(Sections, local_and_global_indices_are_inverse) {

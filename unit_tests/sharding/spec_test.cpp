@@ -404,8 +404,8 @@ TEST(DTensorSpec, pieces_are_those_found_by_cutting_lists) {
       EXPECT_EQ(spec.pieces(coordinate), (std::vector<Box>{spec.piece(coordinate)}));
       for (std::size_t d = 0; d < piece.sections.size(); ++d) {
         const auto extent = spec.shape()[d];
-        const Interval all = piece.sections[d].empty() ? Interval{extent, extent}
-                                                       : piece.sections[d].hull();
+        const Interval all =
+            piece.sections[d].empty() ? Interval{extent, extent} : piece.sections[d].hull();
         EXPECT_EQ(spec.piece(coordinate).interval(d), all) << to_string(spec);
       }
     }
@@ -562,12 +562,18 @@ TEST(DTensorSpec, only_shard_has_boundaries_of_its_own) {
 
   EXPECT_EQ(DTensorSpec(layout, {Balanced(0)}, {7}, {{0, 4, 7}}),
             DTensorSpec(layout, {Balanced(0)}, {7}));
-  EXPECT_EQ(error_of([&] { DTensorSpec(layout, {Balanced(0)}, {7}, {{0, 3, 7}}); }),
-            "DTensorSpec: expected Shard where tensor dim 0 has boundaries that are not those of the "
-            "rule, got B(0) and [0, 3, 7]");
-  EXPECT_EQ(error_of([&] { DTensorSpec(layout, {Cyclic(0, 1)}, {7}, {{0, 4, 7}}); }),
-            "DTensorSpec: expected Shard where tensor dim 0 has boundaries that are not those of the "
-            "rule, got C(0,1) and [0, 4, 7]");
+  EXPECT_EQ(
+      error_of([&] {
+        DTensorSpec(layout, {Balanced(0)}, {7}, {{0, 3, 7}});
+      }),
+      "DTensorSpec: expected Shard where tensor dim 0 has boundaries that are not those of the "
+      "rule, got B(0) and [0, 3, 7]");
+  EXPECT_EQ(
+      error_of([&] {
+        DTensorSpec(layout, {Cyclic(0, 1)}, {7}, {{0, 4, 7}});
+      }),
+      "DTensorSpec: expected Shard where tensor dim 0 has boundaries that are not those of the "
+      "rule, got C(0,1) and [0, 4, 7]");
 }
 
 TEST(WithPlacements, another_rule_drops_the_boundaries) {

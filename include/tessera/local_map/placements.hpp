@@ -104,6 +104,8 @@ class OutPlacement {
 };
 
 /// Makes an output of equal extents on every rank: global extent = local extent × number of parts.
+/// The call throws InvalidArgument under Cyclic, and under HeadTail for an odd extent: pieces of equal
+/// extents are not what these rules give.
 inline OutPlacement even(Placements placements) {
   OutPlacement result(std::move(placements));
   result.rule_ = OutPlacement::Rule::even;
@@ -119,7 +121,7 @@ inline OutPlacement like_input(int argument) {
   return result;
 }
 
-/// Takes these placements and this global shape, by the chunk rule.
+/// Takes these placements and this global shape, cut by the rules of the placements.
 inline OutPlacement shaped(Placements placements, Extents shape) {
   OutPlacement result(std::move(placements));
   result.rule_ = OutPlacement::Rule::shaped;

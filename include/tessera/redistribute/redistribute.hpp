@@ -45,7 +45,7 @@ DTensor<redistributed_view_t<V, Out>> redistribute(const Execution& exec, const 
 
 /// Returns a tensor with the same values on another mesh, which may have other ranks, some of the
 /// tensor's ranks, or none of them. On the tensor's own mesh it is redistribute(tensor, target). A
-/// spec as the target is one on `mesh`; for placements the chunk rule holds.
+/// spec as the target is one on `mesh`; for placements their rules hold.
 ///
 /// A rank that is on `mesh` alone passes the (empty) tensor that it has from the call that made it;
 /// it learns the spec in this call.

@@ -127,7 +127,7 @@ struct IndexRun {
 /// It is found by arithmetic on the periods, and not by listing blocks: two periodic sections with
 /// blocks b₁, b₂ and periods P₁, P₂ meet in at most ⌈(b₁ + b₂ − 1) / gcd(P₁, P₂)⌉ runs, an interval
 /// and a periodic section in at most two.
-std::vector<IndexRun> overlap(std::span<const Section> from, std::span<const Section> to);
+std::vector<IndexRun> common_runs(std::span<const Section> from, std::span<const Section> to);
 
 /// Returns the number of indices that lie in both lists.
 std::int64_t common_extent(std::span<const Section> a, std::span<const Section> b);

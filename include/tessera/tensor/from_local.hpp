@@ -94,9 +94,9 @@ DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& targe
   return collectively(mesh, "from_local", [&](Operation& operation) {
     constexpr auto type = element_type<typename V::value_type>();
     const bool has_spec = target.spec() != nullptr;
-    auto spec = has_spec ? target_spec(mesh.layout(), target.spec()->shape(), target)
-                         : make_spec(mesh.layout(), target.placements(mesh.ndim()),
-                                     static_extents<V>());
+    auto spec = has_spec
+                    ? target_spec(mesh.layout(), target.spec()->shape(), target)
+                    : make_spec(mesh.layout(), target.placements(mesh.ndim()), static_extents<V>());
     const bool is_known = V::rank() == 0 || has_spec;
     require_representable<V>(spec);
     if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));

@@ -67,8 +67,7 @@ void require_random(ElementType type);
 ///
 /// Uniform numbers lie in [0, 1). Errors: as require_random.
 void fill_random(const Execution& execution, Distribution distribution, RandomKey key,
-                 const ArrayRef& destination, const Extents& global_shape,
-                 const Piece& piece);
+                 const ArrayRef& destination, const Extents& global_shape, const Piece& piece);
 
 }  // namespace detail
 }  // namespace tessera
