@@ -22,14 +22,14 @@ std::vector<std::int64_t> sizes(const DTensorSpec& spec) {
 
 void rules() {
   MeshLayout mesh({4});
-  DTensorSpec chunks(mesh, {Shard(0)}, {10});         // 3, 3, 3, 1 rows
-  DTensorSpec balanced(mesh, {Balanced(0)}, {10});    // 3, 3, 2, 2 rows
-  DTensorSpec cyclic(mesh, {Cyclic(0, 2)}, {10});     // blocks of 2 rows in turn: 4, 2, 2, 2
-  DTensorSpec head_tail(mesh, {HeadTail(0)}, {10});   // chunks r and 7 - r of 8: 2, 2, 4, 2
+  DTensorSpec chunks(mesh, {Shard(0)}, {10});        // 3, 3, 3, 1 rows
+  DTensorSpec balanced(mesh, {Balanced(0)}, {10});   // 3, 3, 2, 2 rows
+  DTensorSpec cyclic(mesh, {Cyclic(0, 2)}, {10});    // blocks of 2 rows in turn: 4, 2, 2, 2
+  DTensorSpec head_tail(mesh, {HeadTail(0)}, {10});  // chunks r and 7 - r of 8: 2, 2, 2, 4
   check(sizes(chunks) == std::vector<std::int64_t>{3, 3, 3, 1}, "chunks");
   check(sizes(balanced) == std::vector<std::int64_t>{3, 3, 2, 2}, "balanced");
   check(sizes(cyclic) == std::vector<std::int64_t>{4, 2, 2, 2}, "cyclic");
-  check(sizes(head_tail) == std::vector<std::int64_t>{2, 2, 4, 2}, "head-tail");
+  check(sizes(head_tail) == std::vector<std::int64_t>{2, 2, 2, 4}, "head-tail");
 }
 
 void indices() {
@@ -58,8 +58,8 @@ void agreeing() {
   MeshLayout mesh({4});
   DTensorSpec balanced(mesh, {Balanced(0)}, {8});
   DTensorSpec chunks(mesh, {Shard(0)}, {8});
-  balanced == chunks;        // false: the rules have other names
-  agree(balanced, chunks);   // true: 2 rows each
+  balanced == chunks;       // false: the rules have other names
+  agree(balanced, chunks);  // true: 2 rows each
   check(balanced != chunks && agree(balanced, chunks), "agree");
   check(make_plan(balanced, chunks, element_type<double>()).exchanges() == 0, "nothing moves");
 }

@@ -17,12 +17,11 @@ std::vector<PlannedStep> planned_steps_of(const RedistributePlan& plan) {
   const auto& target = plan.target();
   const auto& options = PlanAccess::settings(plan);
   if (source.layout() != target.layout()) return path_across(source, target, options).steps;
-  const auto dims = partial_dims(source, target);
+  const auto dims = partial_dims(source.placements(), target.placements());
   std::unique_ptr<const NodeGrid> nodes;
   if (!options.ranks_per_node.empty())
     nodes = std::make_unique<NodeGrid>(source.layout(), options.ranks_per_node);
-  return planned_steps(source, target_distribution(source, target, dims), dims, plan.element_type(),
-                       options, nodes.get());
+  return planned_steps(source, target, dims, plan.element_type(), options, nodes.get());
 }
 
 /// Returns where the parts that are not empty begin, in ascending order; nothing where a part is more
@@ -106,6 +105,7 @@ void RankLoads::add(const CountedTransfer& counted, int position, RankLoad& load
   const auto& transfer = counted.transfer;
   const auto need = piece(transfer.to, position);
   if (need.is_empty() || !fetches(transfer, position)) return;
+  if (!transfer.kept_dims.empty()) return add_blocks(transfer, position, load);
   const auto own = common(transfer.from, transfer.to, position);
   const std::int64_t contributions = transfer.contributions();
   std::int64_t blocks = contributions;
@@ -114,6 +114,15 @@ void RankLoads::add(const CountedTransfer& counted, int position, RankLoad& load
   load.operands += need.size() * contributions;
   load.bytes_received += (need.size() * contributions - own) * plan_.element_type().size;
   load.messages_received += blocks - (own > 0 ? 1 : 0);
+}
+
+void RankLoads::add_blocks(const Transfer& transfer, int position, RankLoad& load) const {
+  for (const auto& block : blocks_to_receive(transfer, transfer.to.layout().coordinate(position))) {
+    load.operands += block.size();
+    if (block.peer == position) continue;
+    load.bytes_received += block.size() * plan_.element_type().size;
+    ++load.messages_received;
+  }
 }
 
 std::int64_t RankLoads::bytes_needed(const RankLoad& load, int position) const {

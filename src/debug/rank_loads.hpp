@@ -47,6 +47,8 @@ class RankLoads {
 
   Piece piece(const DTensorSpec& spec, int position) const;
   void add(const CountedTransfer& counted, int position, RankLoad& load) const;
+  /// Adds what the blocks of a rank say, for transfers along which few ranks meet.
+  void add_blocks(const Transfer& transfer, int position, RankLoad& load) const;
   /// Returns the mesh rank of the rank at `position` on the mesh of `spec`; -1 if it is off that
   /// mesh.
   int mesh_rank(const DTensorSpec& spec, int position) const;

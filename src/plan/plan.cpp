@@ -74,11 +74,13 @@ detail::MessageSizes message_sizes(const PlanData& data) {
   return sizes;
 }
 
+/// Returns the work on the new Partial mesh dims `made`, which `last`, the last transfer, leaves.
 std::optional<PartialTarget> partial_target_of(const DTensorSpec& target,
-                                               const detail::PartialDims& dims) {
-  if (dims.made.empty()) return {};
-  PartialTarget result{target.placements()[at(dims.made.front())].op()};
-  for (const int d : dims.shared)
+                                               const std::vector<int>& made,
+                                               const detail::Transfer& last) {
+  if (made.empty()) return {};
+  PartialTarget result{target.placements()[at(made.front())].op()};
+  for (const int d : last.kept_dims)
     if (target.placements()[at(d)].is_partial(ReduceOp::avg))
       result.scale *= target.layout().shape()[at(d)];
   return result;
@@ -195,18 +197,14 @@ namespace {
 
 std::shared_ptr<PlanData> data_on_one_mesh(const DTensorSpec& source, const DTensorSpec& target,
                                            ElementType type, const detail::PlanSettings& options) {
-  const auto dims = detail::partial_dims(source, target);
+  const auto dims = detail::partial_dims(source.placements(), target.placements());
   require_reducible_along(source.placements(), dims.reduced, type);
   require_reducible_along(target.placements(), dims.made, type);
   auto data = started(source, target, type, options);
-  data->partial_target = partial_target_of(target, dims);
-  const auto distribution = detail::target_distribution(source, target, dims);
   if (!options.ranks_per_node.empty())
     data->nodes = std::make_shared<detail::NodeGrid>(source.layout(), options.ranks_per_node);
-  data->steps = detail::planned_steps(source, distribution, dims, type, options, data->nodes.get());
-  auto& last = data->steps.back().transfers.back();
-  if (distribution != target)
-    last.lies_in = last.to.layout() == target.layout() ? target : data->nodes->finer(target);
+  data->steps = detail::planned_steps(source, target, dims, type, options, data->nodes.get());
+  data->partial_target = partial_target_of(target, dims.made, data->steps.back().transfers.back());
   finish(*data);
   return data;
 }
@@ -299,7 +297,7 @@ std::vector<Step> RedistributePlan::steps(int mesh_rank) const {
   for (const auto& planned : data_->steps) {
     Step step{planned.kind, planned.communicates, {}};
     for (const auto& transfer : planned.transfers)
-      step.phases.push_back({rank.piece(transfer.from), rank.piece(transfer.destination()),
+      step.phases.push_back({rank.piece(transfer.source()), rank.piece(transfer.to),
                              rank.to_send(transfer), rank.to_receive(transfer),
                              transfer.contributions()});
     result.push_back(std::move(step));

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
 
+#include "plan/busiest_rank.hpp"
 #include "plan/cells.hpp"
 #include "plan/planner.hpp"
 #include "plan/specs.hpp"
@@ -20,29 +22,12 @@ bool keeps_on_first(ReduceOp op) {
   return op != ReduceOp::min && op != ReduceOp::max && op != ReduceOp::avg;
 }
 
-/// Describes a path of a reduction: directly into the target's local pieces, or into shares along
-/// one tensor dim that are gathered afterwards.
-struct Reduction {
-  std::optional<DTensorSpec> shares;
-  double seconds;
-};
-
 /// Returns the cost model for messages along these mesh dims.
 CostModel model_along(const std::vector<int>& mesh_dims, CostModel model, const NodeGrid* nodes) {
   if (nodes == nullptr || !nodes->is_between_nodes(mesh_dims)) return model;
   model.seconds_per_byte += nodes->ranks_per_node() * model.seconds_per_node_byte;
   model.seconds_per_message = model.seconds_per_inter_node_message;
   return model;
-}
-
-/// Returns whether nothing but the reduced mesh dims changes: then scatter and gather together are
-/// one all-reduce or reduce-scatter.
-bool is_one_reduction(const DTensorSpec& source, const DTensorSpec& target,
-                      const std::vector<int>& reduced) {
-  for (int d = 0; d < source.layout().ndim(); ++d)
-    if (!contains(reduced, d) && source.placements()[at(d)] != target.placements()[at(d)])
-      return false;
-  return true;
 }
 
 /// Returns the tensor dims, the slowest on the wire first: shares along that one are contiguous.
@@ -58,30 +43,96 @@ std::int64_t size_of(const DTensorSpec& spec) {
   return product(spec.largest_local_shape());
 }
 
-Reduction cheapest_reduction(const DTensorSpec& source, const DTensorSpec& target,
-                             const std::vector<int>& reduced, int contributions, ElementType type,
-                             const PlanSettings& options, const NodeGrid* nodes) {
-  const double target_bytes = largest_piece_bytes(target, type);
-  const auto model = model_along(reduced, options.cost_model, nodes);
-  const auto seconds_for = [&](double piece_bytes, double gathered_bytes, int messages) {
-    return (piece_bytes * (contributions - 1) + gathered_bytes) * model.seconds_per_byte +
-           piece_bytes * contributions * model.seconds_per_reduced_byte +
-           messages * model.seconds_per_message;
-  };
-  Reduction best{{}, seconds_for(target_bytes, 0.0, contributions - 1)};
-  const auto replicated = replicated_along(source, reduced);
-  const bool is_in_place = is_one_reduction(source, target, reduced);
-  const double limit = memory_limit(source, target, type, options);
-  for (const int k : slowest_first(source, options)) {
-    if (!can_split_further(replicated, k)) continue;
-    auto shares = split_further(replicated, k, reduced);
-    const double share_bytes = largest_piece_bytes(shares, type);
-    if (!is_in_place && share_bytes > limit) continue;
-    const double gathered_bytes = std::max(target_bytes - share_bytes, 0.0);
-    const double seconds = seconds_for(share_bytes, gathered_bytes, 2 * (contributions - 1));
-    if (seconds < best.seconds) best = {std::move(shares), seconds};
+/// Splits tensor dim `k` of `spec` further along mesh dims, if its shardings admit that.
+std::optional<DTensorSpec> shared_along(const DTensorSpec& spec, int k,
+                                        const std::vector<int>& mesh_dims) {
+  if (!can_split_further(spec, k)) return {};
+  return mesh_dims.empty() ? spec : split_further(spec, k, mesh_dims);
+}
+
+/// Lists mesh dims by what a reduction to the target may do along them.
+struct MeshDimsOfReduction {
+  std::vector<int> reduced;      ///< Partial before
+  std::vector<int> scattered;    ///< part of `reduced`: the target shards
+  std::vector<int> shared;       ///< the rest of `reduced`
+  std::vector<int> divided;      ///< Replicate before, and the target does not shard
+  std::vector<int> sliced;       ///< Replicate before, and the target shards
+  std::vector<int> gathered;     ///< sharded before, and the target does not shard
+  bool are_others_equal = true;  ///< only along `reduced` something changes: with what follows, the
+                                 ///< reduction is one all-reduce or reduce-scatter
+
+  MeshDimsOfReduction(const DTensorSpec& source, const DTensorSpec& target,
+                      const std::vector<int>& reduced_dims)
+      : reduced(reduced_dims) {
+    for (int d = 0; d < source.layout().ndim(); ++d) {
+      const auto before = source.placements()[at(d)];
+      const auto after = target.placements()[at(d)];
+      if (contains(reduced, d)) {
+        (after.is_shard() ? scattered : shared).push_back(d);
+        continue;
+      }
+      are_others_equal = are_others_equal && before == after;
+      if (before.is_replicate() && after.is_shard()) sliced.push_back(d);
+      if (before.is_replicate() && !after.is_shard()) divided.push_back(d);
+      if (before.is_shard() && !after.is_shard()) gathered.push_back(d);
+    }
   }
-  return best;
+};
+
+/// Returns `spec` with each of these mesh dims splitting the tensor dim that it splits in `other`;
+/// nothing if that cannot be.
+std::optional<DTensorSpec> split_as_in(const DTensorSpec& other, const std::vector<int>& mesh_dims,
+                                       DTensorSpec spec) {
+  for (int k = 0; k < spec.tensor_dims(); ++k) {
+    std::vector<int> splitting;
+    for (const int d : mesh_dims)
+      if (other.placements()[at(d)].is_shard(k)) splitting.push_back(d);
+    if (splitting.empty()) continue;
+    auto next = shared_along(spec, k, splitting);
+    if (!next) return {};
+    spec = std::move(*next);
+  }
+  return spec;
+}
+
+/// Returns the distributions into which contributions may be reduced, and from which the target is
+/// made by gathering, slicing or one exchange. `looks_closely`: also those that pay only if the cost
+/// of each is known exactly.
+///
+/// Each divides the work of the reduction: along the reduced mesh dims, each rank has a share, along a
+/// tensor dim or as the target says. What the source replicates and the target shards is sliced
+/// before.
+std::vector<DTensorSpec> ends_of_reduction(const DTensorSpec& source, const DTensorSpec& target,
+                                           const MeshDimsOfReduction& dims,
+                                           const PlanSettings& options, bool looks_closely) {
+  std::vector<DTensorSpec> ends;
+  const auto add = [&](std::optional<DTensorSpec> end) {
+    if (end && std::ranges::find(ends, *end) == ends.end()) ends.push_back(std::move(*end));
+  };
+  const auto tensor_dims = slowest_first(source, options);
+  const auto add_shares = [&](const std::optional<DTensorSpec>& spec, std::vector<int> mesh_dims) {
+    if (!spec) return;
+    mesh_dims.insert(mesh_dims.end(), dims.divided.begin(), dims.divided.end());
+    for (const int k : tensor_dims) {
+      add(shared_along(*spec, k, mesh_dims));
+      if (mesh_dims.empty()) return;
+    }
+  };
+  const auto base = replicated_along(source, dims.reduced);
+  for (const int k : tensor_dims) add(shared_along(base, k, dims.reduced));
+  if (!looks_closely) return ends;
+  const auto sliced = split_as_in(target, dims.sliced, base);
+  if (!dims.sliced.empty() || !dims.divided.empty()) add_shares(sliced, dims.reduced);
+  if (sliced && !dims.scattered.empty())
+    add_shares(split_as_in(target, dims.scattered, *sliced), dims.shared);
+  if (dims.are_others_equal) return ends;
+  auto not_sharded = dims.shared;
+  for (int d = 0; d < target.layout().ndim(); ++d)
+    if (target.placements()[at(d)].is_partial() && !contains(not_sharded, d))
+      not_sharded.push_back(d);
+  add_shares(split_as_in(source, dims.gathered, replicated_along(target, not_sharded)),
+             dims.shared);
+  return ends;
 }
 
 std::int64_t divisor_of(const DTensorSpec& source, const std::vector<int>& reduced) {
@@ -124,7 +175,7 @@ std::vector<Transfer> staged_transfers(const Transfer& transfer) {
 std::vector<std::vector<Transfer>> other_paths(const Transfer& transfer,
                                                const PlanSettings& options, const NodeGrid* nodes) {
   std::vector<std::vector<Transfer>> paths;
-  if (!transfer.first_only.empty()) return paths;
+  if (!transfer.first_only.empty() || !transfer.kept_dims.empty()) return paths;
   paths.push_back(staged_transfers(transfer));
   if (nodes == nullptr || nodes->dims_within().empty()) return paths;
   if (!transfer.from.has_boxes() || !transfer.to.has_boxes()) return paths;
@@ -185,88 +236,136 @@ double memory_limit(const DTensorSpec& source, const DTensorSpec& target, Elemen
   return default_extra_memory + largest / extra_memory_share;
 }
 
-namespace {
-
-/// Returns the source's mesh dims in `dims` that shard tensor dim `k`, in split order.
-std::vector<int> sharding_dims(const DTensorSpec& source, int k, const std::vector<int>& dims) {
-  std::vector<int> result;
-  for (const int d : source.split(at(k)).mesh_dims)
-    if (contains(dims, d)) result.push_back(d);
-  return result;
-}
-
-/// Returns `spec`, whose tensor dim `k` nothing splits, with the split of `source`.
-DTensorSpec with_split_of(const DTensorSpec& source, int k, const DTensorSpec& spec) {
-  std::vector<Placement> placements(spec.placements().begin(), spec.placements().end());
-  auto positions = spec.placements().split_positions();
-  for (const int d : source.split(at(k)).mesh_dims) {
-    placements[at(d)] = source.placements()[at(d)];
-    positions[at(d)] = source.placements().split_position(d);
-  }
-  auto boundaries = spec.boundaries();
-  boundaries[at(k)] = source.boundaries()[at(k)];
-  return make_spec(spec.layout(), Placements(std::move(placements), std::move(positions)),
-                   spec.shape(), std::move(boundaries));
-}
-
-}  // namespace
-
-PartialDims partial_dims(const DTensorSpec& source, const DTensorSpec& target) {
+PartialDims partial_dims(const Placements& source, const Placements& target) {
   PartialDims dims;
-  for (int d = 0; d < source.layout().ndim(); ++d) {
-    const auto before = source.placements()[at(d)];
-    const auto after = target.placements()[at(d)];
+  for (int d = 0; d < std::ssize(source); ++d) {
+    const auto before = source[at(d)];
+    const auto after = target[at(d)];
     if (before == after) continue;
     if (before.is_partial()) dims.reduced.push_back(d);
     if (after.is_partial()) dims.made.push_back(d);
   }
-  if (dims.made.empty()) return dims;
-  const auto replicated = replicated_along(target, dims.made);
-  for (const int d : dims.made) {
-    const auto before = source.placements()[at(d)];
-    if (before.is_shard() && can_split_further(replicated, before.dim()))
-      dims.shared.push_back(d);
-    else if (keeps_on_first(target.placements()[at(d)].op()))
-      dims.first_only.push_back(d);
-  }
   return dims;
 }
 
-DTensorSpec target_distribution(const DTensorSpec& source, const DTensorSpec& target,
-                                const PartialDims& dims) {
-  if (dims.made.empty()) return target;
-  auto result = replicated_along(target, dims.made);
-  for (int k = 0; k < target.tensor_dims(); ++k) {
-    const auto shares = sharding_dims(source, k, dims.shared);
-    if (shares.empty()) continue;
-    const bool is_alone = result.split(at(k)).mesh_dims.empty();
-    result = is_alone && shares == source.split(at(k)).mesh_dims ? with_split_of(source, k, result)
-                                                                 : split_further(result, k, shares);
+namespace {
+
+/// Returns the transfer to `to`, whose mesh dims `made` become Partial: each rank keeps its shard along
+/// those that `from` shards; of replicas, those of coordinate 0 are the contribution.
+Transfer transfer_to(DTensorSpec from, const DTensorSpec& to, const std::vector<int>& made) {
+  Transfer transfer{.from = std::move(from), .to = to};
+  for (const int d : made) {
+    if (transfer.from.placements()[at(d)].is_shard())
+      transfer.kept_dims.push_back(d);
+    else if (keeps_on_first(to.placements()[at(d)].op()))
+      transfer.first_only.push_back(d);
   }
-  return result;
+  return transfer;
 }
+
+/// Returns the transfer with one slice of each replica along the mesh dims that become Partial, where
+/// that costs less: then not coordinate 0 alone fetches and holds the value.
+Transfer with_slices(Transfer direct, const std::vector<int>& made, ElementType type,
+                     const PlanSettings& options) {
+  if (direct.first_only.empty() || !can_look_at_each_rank(direct)) return direct;
+  const auto seconds = [&](const Transfer& transfer) {
+    const auto cost = cost_of(transfer, type, nullptr);
+    return cost.intra_node_bytes > 0 ? seconds_of({&cost, 1}, options.cost_model) : 0.0;
+  };
+  auto best = direct;
+  double least = seconds(direct);
+  if (least == 0) return direct;
+  for (const int k : slowest_first(direct.from, options)) {
+    auto slices = shared_along(direct.from, k, direct.first_only);
+    if (!slices) continue;
+    auto sliced = transfer_to(std::move(*slices), direct.to, made);
+    sliced.taken_from = direct.from;
+    if (const double needed = seconds(sliced); needed < least) {
+      least = needed;
+      best = std::move(sliced);
+    }
+  }
+  return best;
+}
+
+/// Describes a reduction, and the way from its result to the target.
+struct ReductionPath {
+  Transfer scatter;
+  std::vector<Transfer> gather = {};
+  double seconds = 0;
+};
+
+/// Estimates the seconds of a reduction into `end` and of what follows, from the sizes of pieces.
+double estimated_seconds(const Transfer& direct, const DTensorSpec& end, ElementType type,
+                         const CostModel& model) {
+  const int contributions = direct.contributions();
+  const double piece = largest_piece_bytes(end, type);
+  const double gathered = std::max(largest_piece_bytes(direct.to, type) - piece, 0.0);
+  const int messages = (end == direct.to ? 1 : 2) * (contributions - 1);
+  return (piece * (contributions - 1) + gathered) * model.seconds_per_byte +
+         piece * contributions * model.seconds_per_reduced_byte +
+         messages * model.seconds_per_message;
+}
+
+/// Plans the reduction `direct` from Partial straight into the target, or into a distribution from
+/// which the target is made.
+ReductionPath cheapest_reduction(const Transfer& direct, const MeshDimsOfReduction& dims,
+                                 const std::vector<int>& made, ElementType type,
+                                 const PlanSettings& options, const NodeGrid* nodes, double limit) {
+  const auto& source = direct.from;
+  const auto& target = direct.to;
+  const bool looks_closely = nodes == nullptr && can_look_at_each_rank(direct);
+  const auto model =
+      looks_closely ? options.cost_model : model_along(dims.reduced, options.cost_model, nodes);
+  // Seconds from `most` on are not found out to the end.
+  const auto seconds_of_path = [&](const ReductionPath& path, double most) {
+    if (!looks_closely) return estimated_seconds(direct, path.scatter.to, type, model);
+    std::vector<TransferCost> costs{cost_of(path.scatter, type, nodes)};
+    for (const auto& transfer : path.gather) {
+      if (seconds_of(costs, model) >= most) break;
+      const auto cost = cost_of(transfer, type, nodes);
+      if (cost.intra_node_bytes > 0) costs.push_back(cost);
+    }
+    return seconds_of(costs, model);
+  };
+  ReductionPath best{direct};
+  best.seconds = seconds_of_path(best, std::numeric_limits<double>::infinity());
+  for (auto& end : ends_of_reduction(source, target, dims, options, looks_closely)) {
+    ReductionPath path{direct};
+    path.scatter.to = end;
+    path.scatter.first_only.clear();
+    path.scatter.kept_dims.clear();
+    path.gather = {transfer_to(std::move(end), target, made)};
+    const bool lies_in_target = keeps_own({.from = target, .to = path.scatter.to});
+    if (!lies_in_target && largest_piece_bytes(path.scatter.to, type) > limit) continue;
+    path.seconds = seconds_of_path(path, best.seconds);
+    if (path.seconds < best.seconds) best = std::move(path);
+  }
+  return best;
+}
+
+}  // namespace
 
 std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& target,
                                        const PartialDims& dims, ElementType type,
                                        const PlanSettings& options, const NodeGrid* nodes) {
-  Transfer last{.from = source, .to = target, .first_only = dims.first_only};
+  auto direct = transfer_to(source, target, dims.made);
   const auto limit = memory_limit(source, target, type, options);
-  if (dims.reduced.empty()) return one_step_each(cheapest_path(last, type, options, nodes, limit));
-  last.reduced_dims = dims.reduced;
-  last.op = fold_op(source.placements()[at(dims.reduced.front())].op());
-  last.divisor = divisor_of(source, dims.reduced);
-  const auto reduction =
-      cheapest_reduction(source, target, dims.reduced, last.contributions(), type, options, nodes);
-  if (!reduction.shares) return {{StepKind::reduce, false, {std::move(last)}}};
-  Transfer scatter = last;
-  scatter.to = *reduction.shares;
-  scatter.first_only.clear();
-  const Transfer gather{.from = *reduction.shares, .to = target, .first_only = dims.first_only};
-  auto path = cheapest_path(gather, type, options, nodes, limit);
-  if (is_one_reduction(source, target, dims.reduced) && path.size() == 1)
-    return {{StepKind::reduce, false, {std::move(scatter), std::move(path.front())}}};
+  if (dims.reduced.empty()) {
+    if (nodes == nullptr) direct = with_slices(std::move(direct), dims.made, type, options);
+    return one_step_each(cheapest_path(direct, type, options, nodes, limit));
+  }
+  direct.reduced_dims = dims.reduced;
+  direct.op = fold_op(source.placements()[at(dims.reduced.front())].op());
+  direct.divisor = divisor_of(source, dims.reduced);
+  const MeshDimsOfReduction of_reduction(source, target, dims.reduced);
+  auto reduction = cheapest_reduction(direct, of_reduction, dims.made, type, options, nodes, limit);
+  if (reduction.gather.empty()) return {{StepKind::reduce, false, {std::move(reduction.scatter)}}};
+  auto path = cheapest_path(reduction.gather.front(), type, options, nodes, limit);
+  if (of_reduction.are_others_equal && path.size() == 1)
+    return {{StepKind::reduce, false, {std::move(reduction.scatter), std::move(path.front())}}};
   auto steps = one_step_each(std::move(path));
-  steps.insert(steps.begin(), {StepKind::reduce, false, {std::move(scatter)}});
+  steps.insert(steps.begin(), {StepKind::reduce, false, {std::move(reduction.scatter)}});
   return steps;
 }
 

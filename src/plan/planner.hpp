@@ -9,26 +9,15 @@
 
 namespace tessera::detail {
 
-/// Lists the mesh dims that are Partial before or after, by what happens along them. All lists
-/// ascend.
+/// Lists the mesh dims that are Partial before or after, by what happens along them. Both lists ascend.
 struct PartialDims {
-  std::vector<int> reduced;     ///< Partial before, not the same Partial after
-  std::vector<int> made;        ///< Partial after, not the same Partial before
-  std::vector<int> shared;      ///< part of `made`: each coordinate holds its share of the value
-  std::vector<int> first_only;  ///< part of `made`: only coordinate 0 holds the value
+  std::vector<int> reduced;  ///< Partial before, not the same Partial after
+  std::vector<int> made;     ///< Partial after, not the same Partial before
 };
 
-/// Finds the mesh dims. A rank keeps its share along a new Partial mesh dim that was sharded, unless
-/// another sharding of the target admits no other one of the tensor dim.
-PartialDims partial_dims(const DTensorSpec& source, const DTensorSpec& target);
+PartialDims partial_dims(const Placements& source, const Placements& target);
 
-/// Returns the distribution that data must reach: that of the target, except that each rank keeps
-/// its share along new Partial mesh dims that were sharded.
-DTensorSpec target_distribution(const DTensorSpec& source, const DTensorSpec& target,
-                                const PartialDims& dims);
-
-/// Returns the cheapest path from `source` to `target`, a result of target_distribution(), by the
-/// cost model of the options.
+/// Returns the cheapest path from `source` to `target` by the cost model of the options.
 ///
 /// Candidates are one direct exchange; one exchange for each mesh dim if peers are many and
 /// messages tiny; on several nodes the paths of node_grid.hpp. From Partial, contributions are

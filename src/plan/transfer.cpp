@@ -13,8 +13,9 @@ namespace {
 
 /// Returns whether ranks fetch only from their own coordinate along this mesh dim.
 bool stays(const Transfer& transfer, int mesh_dim) {
-  return !transfer.from.placements()[at(mesh_dim)].is_shard() &&
-         !contains(transfer.reduced_dims, mesh_dim);
+  return contains(transfer.kept_dims, mesh_dim) ||
+         (!transfer.from.placements()[at(mesh_dim)].is_shard() &&
+          !contains(transfer.reduced_dims, mesh_dim));
 }
 
 int contribution_of(const Transfer& transfer, std::span<const int> coordinate) {
@@ -107,24 +108,37 @@ std::int64_t most_parts(const DTensorSpec& spec, const DTensorSpec& others) {
 /// Returns whether the rank at `coordinate` fetches something from another rank.
 bool needs_others(const Transfer& transfer, std::span<const int> coordinate) {
   if (!transfer.fetches(coordinate)) return false;
-  std::int64_t need = 1;
+  const auto fixed = fixed_senders(transfer, coordinate);
+  std::int64_t fetched = 1;
   bool has_all = true;
   for (std::size_t d = 0; d < transfer.to.shape().size(); ++d) {
     const auto mine = transfer.to.split(d).sections(coordinate);
-    need *= mine.extent();
-    has_all = has_all &&
-              common_extent(transfer.from.split(d).sections(coordinate), mine) == mine.extent();
+    const auto& from = transfer.from.split(d);
+    std::int64_t extent = transfer.kept_dims.empty() ? mine.extent() : 0;
+    if (!transfer.kept_dims.empty())
+      for (const auto& part : parts_meeting(from, mine.hull(), fixed))
+        extent += common_extent(part.sections, mine);
+    fetched *= extent;
+    has_all = has_all && common_extent(from.sections(coordinate), mine) == extent;
   }
-  return need > 0 && !has_all;
+  return fetched > 0 && !has_all;
 }
 
-/// Returns the runs between `from` and `to` with the side `to` in the larger `home`. Where `to` is no
-/// interval, `home` is one and `from` has no other indices in common with it.
-std::vector<IndexRun> placed_in(const Sections& home, const Sections& from, const Sections& to,
-                                std::vector<IndexRun> runs) {
-  if (runs.empty() || to == home) return runs;
-  if (!to.is_interval()) return common_runs(from, home);
-  for (auto& run : runs) run.to.offset += to.hull().begin - home.hull().begin;
+}  // namespace
+
+namespace {
+
+/// Returns what `from`, the part of a sender along a tensor dim, and `to` have in common, as it lies in
+/// the sender's array.
+std::vector<IndexRun> runs_taken(const Transfer& transfer, std::size_t tensor_dim,
+                                 const Sections& from, std::span<const int> sender,
+                                 const Sections& to) {
+  auto runs = common_runs(from, to);
+  if (!transfer.taken_from) return runs;
+  // Slices are intervals of intervals: only those are cut further.
+  const auto home = transfer.taken_from->split(tensor_dim).sections(sender);
+  if (from != home)
+    for (auto& run : runs) run.from.offset += from.hull().begin - home.hull().begin;
   return runs;
 }
 
@@ -133,13 +147,16 @@ std::vector<IndexRun> placed_in(const Sections& home, const Sections& from, cons
 Cells Cells::of_receiver(const Transfer& transfer, std::span<const int> coordinate,
                          Blocks& blocks) {
   Cells cells(transfer.from);
-  const std::vector<int> any(at(transfer.from.layout().ndim()), -1);
+  const auto fixed = fixed_senders(transfer, coordinate);
+  std::vector<int> sender(at(transfer.from.layout().ndim()), 0);
   for (std::size_t d = 0; d < cells.dims_.size(); ++d) {
     const auto mine = transfer.to.split(d).sections(coordinate);
-    const auto home = transfer.destination().split(d).sections(coordinate);
-    for (const auto& part : parts_meeting(transfer.from.split(d), mine.hull(), any))
-      cells.add(d, part.index, placed_in(home, part.sections, mine, common_runs(part.sections, mine)),
-                blocks);
+    const auto& split = transfer.from.split(d);
+    for (const auto& part : parts_meeting(split, mine.hull(), fixed)) {
+      for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
+        sender[at(split.mesh_dims[k])] = split.coordinate(part.index, k);
+      cells.add(d, part.index, runs_taken(transfer, d, part.sections, sender, mine), blocks);
+    }
   }
   return cells;
 }
@@ -147,17 +164,10 @@ Cells Cells::of_receiver(const Transfer& transfer, std::span<const int> coordina
 Cells Cells::of_sender(const Transfer& transfer, std::span<const int> coordinate,
                        std::span<const int> fixed, Blocks& blocks) {
   Cells cells(transfer.to);
-  std::vector<int> receiver(at(transfer.to.layout().ndim()), 0);
   for (std::size_t d = 0; d < cells.dims_.size(); ++d) {
     const auto mine = transfer.from.split(d).sections(coordinate);
-    const auto& split = transfer.to.split(d);
-    for (const auto& part : parts_meeting(split, mine.hull(), fixed)) {
-      for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
-        receiver[at(split.mesh_dims[k])] = split.coordinate(part.index, k);
-      const auto home = transfer.destination().split(d).sections(receiver);
-      cells.add(d, part.index, placed_in(home, mine, part.sections, common_runs(mine, part.sections)),
-                blocks);
-    }
+    for (const auto& part : parts_meeting(transfer.to.split(d), mine.hull(), fixed))
+      cells.add(d, part.index, runs_taken(transfer, d, mine, coordinate, part.sections), blocks);
   }
   return cells;
 }
@@ -253,6 +263,12 @@ std::int64_t copies(const Transfer& transfer) {
         !transfer.to.placements()[at(d)].is_shard())
       result *= target.shape()[at(d)];
   return result;
+}
+
+std::vector<int> fixed_senders(const Transfer& transfer, std::span<const int> coordinate) {
+  std::vector<int> fixed(at(transfer.from.layout().ndim()), -1);
+  for (const int d : transfer.kept_dims) fixed[at(d)] = coordinate[at(d)];
+  return fixed;
 }
 
 bool communicates(const Transfer& transfer) {

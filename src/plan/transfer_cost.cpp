@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "plan/busiest_rank.hpp"
 #include "plan/specs.hpp"
 #include "plan/transfer_cost.hpp"
 #include "plan/tuning.hpp"
@@ -59,7 +60,25 @@ double seconds_of_one(const TransferCost& cost, const CostModel& model) {
 
 }  // namespace
 
+namespace {
+
+TransferCost exact_cost(const Transfer& transfer, ElementType type) {
+  const auto busiest = busiest_rank(transfer);
+  const double size = type.size;
+  TransferCost cost;
+  cost.intra_node_bytes = static_cast<double>(busiest.received) * size;
+  if (!transfer.reduced_dims.empty())
+    cost.reduced_bytes = static_cast<double>(busiest.fetched) * size;
+  cost.intra_node_messages = static_cast<double>(busiest.messages);
+  cost.sent_bytes =
+      largest_piece_bytes(transfer.from, type) * static_cast<double>(copies(transfer));
+  return cost;
+}
+
+}  // namespace
+
 TransferCost cost_of(const Transfer& transfer, ElementType type, const NodeGrid* nodes) {
+  if (nodes == nullptr && can_look_at_each_rank(transfer)) return exact_cost(transfer, type);
   TransferCost cost;
   const double bytes = largest_piece_bytes(transfer.to, type);
   const bool reduces = !transfer.reduced_dims.empty();

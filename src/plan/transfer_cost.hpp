@@ -12,8 +12,9 @@
 
 namespace tessera::detail {
 
-/// Holds the cost of one transfer: what the busiest rank receives. The numbers are upper bounds,
-/// except that the part from other nodes is counted on some ranks of two nodes.
+/// Holds the cost of one transfer: what the busiest rank receives. The numbers are exact on one node of
+/// few ranks; otherwise they are upper bounds, except that the part from other nodes is counted on
+/// some ranks of two nodes.
 struct TransferCost {
   double intra_node_bytes = 0;
   double inter_node_bytes = 0;

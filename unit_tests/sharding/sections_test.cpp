@@ -151,7 +151,8 @@ TEST(Overlap, of_equal_sections_is_one_run) {
   const std::vector<Section> head_and_tail{section_of({0, 2}), section_of({6, 8})};
 
   EXPECT_EQ(common_runs(blocks, blocks), (std::vector<IndexRun>{{9, 9, {0, 9}, {0, 9}}}));
-  EXPECT_EQ(common_runs(head_and_tail, head_and_tail), (std::vector<IndexRun>{{4, 4, {0, 4}, {0, 4}}}));
+  EXPECT_EQ(common_runs(head_and_tail, head_and_tail),
+            (std::vector<IndexRun>{{4, 4, {0, 4}, {0, 4}}}));
 }
 
 TEST(Overlap, of_a_block_cyclic_dim_and_a_chunk_is_a_run_of_blocks) {

@@ -57,7 +57,7 @@ class Blocks {
     return static_cast<std::int32_t>(lists_.size() - 1);
   }
   void push_back(const Block& block) { blocks_.push_back(block); }
-  /// Renumbers the peers: number(peer) is the new number.
+  /// Gives each peer the number number(peer).
   template <class Number>
   void renumber(const Number& number) {
     for (auto& block : blocks_) block.peer = number(block.peer);
@@ -73,8 +73,8 @@ namespace detail {
 /// A Transfer is one direct move between two distributions: every rank fetches what its local piece
 /// of `to` needs. Both are on one mesh, unless MeshPair numbers the ranks of two.
 ///
-/// Along a mesh dim that `from` does not shard, a rank fetches from its own coordinate, so that it
-/// takes what it has from itself. Along `reduced_dims` it fetches from every coordinate and
+/// Along a mesh dim that `from` does not shard, and along `kept_dims`, a rank fetches from its own
+/// coordinate, so that it takes what it has from itself. Along `reduced_dims` it fetches from every coordinate and
 /// reduces.
 struct Transfer {
   DTensorSpec from = {};
@@ -83,12 +83,15 @@ struct Transfer {
   std::vector<int> first_only = {};    ///< mesh dims along which only coordinate 0 fetches
   ReduceOp op = ReduceOp::sum;
   std::int64_t divisor = 1;
-  /// Gives the distribution of the arrays into which data goes, if it is not `to`: there, a rank's
-  /// piece of `to` lies in a larger piece.
-  std::optional<DTensorSpec> lies_in = {};
+  /// Lists mesh dims that `from` shards, and along which a rank fetches from its own coordinate alone:
+  /// each rank keeps its share of what becomes Partial.
+  std::vector<int> kept_dims = {};
+  /// Gives the distribution of the arrays from which data is taken, if it is not `from`: there, a
+  /// rank's piece of `from` is a slice of a larger piece.
+  std::optional<DTensorSpec> taken_from = {};
 
-  /// Returns the distribution of the arrays into which data goes.
-  const DTensorSpec& destination() const { return lies_in ? *lies_in : to; }
+  /// Returns the distribution of the arrays from which data is taken.
+  const DTensorSpec& source() const { return taken_from ? *taken_from : from; }
   /// Returns the number of contributions to each element.
   int contributions() const;
   /// Returns whether the rank of `to` at `coordinate` fetches anything.
@@ -117,6 +120,10 @@ bool keeps_own(const Transfer& transfer);
 
 /// Returns the number of ranks that fetch each element of what one rank holds.
 std::int64_t copies(const Transfer& transfer);
+
+/// Returns for each mesh dim the only coordinate from which the rank at `coordinate` fetches although
+/// `from` may shard it, otherwise -1.
+std::vector<int> fixed_senders(const Transfer& transfer, std::span<const int> coordinate);
 
 /// Returns whether some rank fetches something from another one; equal on every rank.
 bool communicates(const Transfer& transfer);
