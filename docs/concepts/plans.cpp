@@ -23,7 +23,7 @@ void direct() {
   std::int64_t received = 0;
   for (const Step& step : plan.steps(0))  // what mesh rank 0 does
     for (const Phase& phase : step.phases)
-      for (const auto& block : phase.receive)  // a box of global indices, and from whom
+      for (const auto& block : phase.receive)  // from whom, and what
         if (block.peer != 0) received += block.size();
   check(plan.exchanges() == 1 && received * 8 == 48, "48 bytes, as in the picture");
 

@@ -43,18 +43,6 @@ void require_mesh(const std::vector<Leaf>& leaves, const DeviceMesh& mesh) {
   }
 }
 
-/// Returns whether the specs agree, and differ at most in the rules of their shardings: a program that
-/// mistakes one tensor dim for another shall fail on one rank, too.
-bool agree_but_for_rules(const DTensorSpec& a, const DTensorSpec& b) {
-  for (std::size_t d = 0; d < a.placements().size(); ++d) {
-    const auto& first = a.placements()[d];
-    const auto& second = b.placements()[d];
-    const bool shard_one_dim = first.is_shard() && second.is_shard(first.dim());
-    if (first != second && !shard_one_dim) return false;
-  }
-  return agree(a, b);
-}
-
 void require_placements(Leaf& leaf, std::size_t argument, const Placements& asked,
                         bool redistribute_inputs) {
   const auto target = spec_with(leaf.spec, asked);

@@ -321,7 +321,8 @@ PlanCost RedistributePlan::cost() const {
     result.messages_received +=
         static_cast<std::int64_t>(cost.intra_node_messages + cost.inter_node_messages);
   }
-  result.seconds = detail::seconds_of(costs, data_->settings.cost_model);
+  const auto steps = static_cast<std::size_t>(exchanges());
+  result.seconds = detail::seconds_of(costs, steps, data_->settings.cost_model);
   const auto buffers = static_cast<double>(data_->messages.buffers * data_->messages.bytes);
   for (const auto& cost : costs) {
     const auto bytes = std::min(buffers, cost.bytes_under_way());

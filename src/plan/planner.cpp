@@ -52,14 +52,15 @@ std::optional<DTensorSpec> shared_along(const DTensorSpec& spec, int k,
 
 /// Lists mesh dims by what a reduction to the target may do along them.
 struct MeshDimsOfReduction {
-  std::vector<int> reduced;      ///< Partial before
-  std::vector<int> scattered;    ///< part of `reduced`: the target shards
-  std::vector<int> shared;       ///< the rest of `reduced`
-  std::vector<int> divided;      ///< Replicate before, and the target does not shard
-  std::vector<int> sliced;       ///< Replicate before, and the target shards
-  std::vector<int> gathered;     ///< sharded before, and the target does not shard
-  bool are_others_equal = true;  ///< only along `reduced` something changes: with what follows, the
-                                 ///< reduction is one all-reduce or reduce-scatter
+  std::vector<int> reduced;    ///< Partial before
+  std::vector<int> scattered;  ///< part of `reduced`: the target shards
+  std::vector<int> shared;     ///< the rest of `reduced`
+  std::vector<int> divided;    ///< Replicate before, and the target does not shard
+  std::vector<int> sliced;     ///< Replicate before, and the target shards
+  std::vector<int> gathered;   ///< sharded before, and the target does not shard
+  /// Says that nothing moves along the other mesh dims: then the reduction and what follows are one
+  /// all-reduce or reduce-scatter, of slices perhaps.
+  bool is_one_step = true;
 
   MeshDimsOfReduction(const DTensorSpec& source, const DTensorSpec& target,
                       const std::vector<int>& reduced_dims)
@@ -71,7 +72,7 @@ struct MeshDimsOfReduction {
         (after.is_shard() ? scattered : shared).push_back(d);
         continue;
       }
-      are_others_equal = are_others_equal && before == after;
+      is_one_step = is_one_step && (before == after || before.is_replicate());
       if (before.is_replicate() && after.is_shard()) sliced.push_back(d);
       if (before.is_replicate() && !after.is_shard()) divided.push_back(d);
       if (before.is_shard() && !after.is_shard()) gathered.push_back(d);
@@ -125,7 +126,7 @@ std::vector<DTensorSpec> ends_of_reduction(const DTensorSpec& source, const DTen
   if (!dims.sliced.empty() || !dims.divided.empty()) add_shares(sliced, dims.reduced);
   if (sliced && !dims.scattered.empty())
     add_shares(split_as_in(target, dims.scattered, *sliced), dims.shared);
-  if (dims.are_others_equal) return ends;
+  if (dims.is_one_step) return ends;
   auto not_sharded = dims.shared;
   for (int d = 0; d < target.layout().ndim(); ++d)
     if (target.placements()[at(d)].is_partial() && !contains(not_sharded, d))
@@ -205,13 +206,13 @@ std::vector<Transfer> cheapest_path(const Transfer& transfer, ElementType type,
   if (!communicates(transfer)) return best;
   const auto& model = options.cost_model;
   const auto cost = cost_of(transfer, type, nodes);
-  double least = least_gain * seconds_of({&cost, 1}, model);
+  double least = least_gain * seconds_of({&cost, 1}, 1, model);
   for (auto& path :
        other_paths(transfer, options, cost.inter_node_messages > 0 ? nodes : nullptr)) {
     if (path.size() == 1 || !fits(path, type, limit)) continue;
     std::vector<TransferCost> costs;
     for (const auto& part : path) costs.push_back(cost_of(part, type, nodes));
-    const double seconds = seconds_of(costs, model);
+    const double seconds = seconds_of(costs, costs.size(), model);
     if (seconds >= least) continue;
     least = seconds;
     best = std::move(path);
@@ -270,7 +271,7 @@ Transfer with_slices(Transfer direct, const std::vector<int>& made, ElementType 
   if (direct.first_only.empty() || !can_look_at_each_rank(direct)) return direct;
   const auto seconds = [&](const Transfer& transfer) {
     const auto cost = cost_of(transfer, type, nullptr);
-    return cost.intra_node_bytes > 0 ? seconds_of({&cost, 1}, options.cost_model) : 0.0;
+    return cost.intra_node_bytes > 0 ? seconds_of({&cost, 1}, 1, options.cost_model) : 0.0;
   };
   auto best = direct;
   double least = seconds(direct);
@@ -317,16 +318,19 @@ ReductionPath cheapest_reduction(const Transfer& direct, const MeshDimsOfReducti
   const bool looks_closely = nodes == nullptr && can_look_at_each_rank(direct);
   const auto model =
       looks_closely ? options.cost_model : model_along(dims.reduced, options.cost_model, nodes);
+  const auto steps = [&](const std::vector<TransferCost>& costs) {
+    return dims.is_one_step ? 1 : costs.size();
+  };
   // Seconds from `most` on are not found out to the end.
   const auto seconds_of_path = [&](const ReductionPath& path, double most) {
     if (!looks_closely) return estimated_seconds(direct, path.scatter.to, type, model);
     std::vector<TransferCost> costs{cost_of(path.scatter, type, nodes)};
     for (const auto& transfer : path.gather) {
-      if (seconds_of(costs, model) >= most) break;
+      if (seconds_of(costs, steps(costs), model) >= most) break;
       const auto cost = cost_of(transfer, type, nodes);
       if (cost.intra_node_bytes > 0) costs.push_back(cost);
     }
-    return seconds_of(costs, model);
+    return seconds_of(costs, steps(costs), model);
   };
   ReductionPath best{direct};
   best.seconds = seconds_of_path(best, std::numeric_limits<double>::infinity());
@@ -362,7 +366,7 @@ std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorS
   auto reduction = cheapest_reduction(direct, of_reduction, dims.made, type, options, nodes, limit);
   if (reduction.gather.empty()) return {{StepKind::reduce, false, {std::move(reduction.scatter)}}};
   auto path = cheapest_path(reduction.gather.front(), type, options, nodes, limit);
-  if (of_reduction.are_others_equal && path.size() == 1)
+  if (of_reduction.is_one_step && path.size() == 1)
     return {{StepKind::reduce, false, {std::move(reduction.scatter), std::move(path.front())}}};
   auto steps = one_step_each(std::move(path));
   steps.insert(steps.begin(), {StepKind::reduce, false, {std::move(reduction.scatter)}});

@@ -101,9 +101,8 @@ TransferCost cost_of(const Transfer& transfer, ElementType type, const NodeGrid*
   return cost;
 }
 
-double seconds_of(std::span<const TransferCost> costs, const CostModel& model) {
-  double seconds =
-      static_cast<double>(costs.size()) * messages_per_transfer * model.seconds_per_message;
+double seconds_of(std::span<const TransferCost> costs, std::size_t steps, const CostModel& model) {
+  double seconds = static_cast<double>(steps) * messages_per_transfer * model.seconds_per_message;
   for (const auto& cost : costs) seconds += seconds_of_one(cost, model);
   return seconds;
 }

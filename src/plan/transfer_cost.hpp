@@ -34,8 +34,8 @@ struct TransferCost {
 /// Returns the cost of a transfer. `nodes` is null if the mesh lies on one node.
 TransferCost cost_of(const Transfer& transfer, ElementType type, const NodeGrid* nodes);
 
-/// Returns the predicted seconds of transfers one after another, each with the cost of beginning
-/// it.
-double seconds_of(std::span<const TransferCost> costs, const CostModel& model);
+/// Returns the predicted seconds of transfers one after another in this number of steps, each of which
+/// has the cost of beginning it.
+double seconds_of(std::span<const TransferCost> costs, std::size_t steps, const CostModel& model);
 
 }  // namespace tessera::detail

@@ -311,6 +311,18 @@ bool agree(const DTensorSpec& a, const DTensorSpec& b) {
   return true;
 }
 
+bool detail::agree_but_for_rules(const DTensorSpec& a, const DTensorSpec& b) {
+  if (a == b) return true;
+  if (a.placements().size() != b.placements().size()) return false;
+  for (std::size_t d = 0; d < a.placements().size(); ++d) {
+    const auto& first = a.placements()[d];
+    const auto& second = b.placements()[d];
+    const bool shard_one_dim = first.is_shard() && second.is_shard(first.dim());
+    if (first != second && !shard_one_dim) return false;
+  }
+  return agree(a, b);
+}
+
 std::string to_string(const DTensorSpec& spec) {
   auto text = fmt::format("{} on {} as {}", to_string(spec.shape()), to_string(spec.layout()),
                           to_string(spec.placements()));

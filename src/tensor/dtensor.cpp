@@ -64,7 +64,7 @@ void require_same_pieces(const DeviceMesh& mesh, const DTensorSpec& destination,
     const auto [a, b] = told_apart(mesh, source_mesh);
     return fmt::format("expected tensors on one mesh, got meshes {} and {}", a, b);
   });
-  require(agree(destination, source), [&] {
+  require(agree_but_for_rules(destination, source), [&] {
     return fmt::format("expected tensors of one spec (see redistribute_into), got {} and {}",
                        to_string(destination), to_string(source));
   });

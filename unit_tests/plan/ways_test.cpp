@@ -90,7 +90,7 @@ struct Case {
 // user's), sums that two reductions one after another would make of fewer bytes, and small tensors
 // of which slices of replicas would travel in one message less, which is 1 µs.
 const std::vector<Case> cases{{{2, 3}, {16, 8}, 0.02},      {{2, 3}, {13, 2, 13}, 0.02},
-                              {{2, 3}, {160, 80}, 0.02},    {{2, 3}, {4000, 4000}, 0.03},
+                              {{2, 3}, {160, 80}, 0.03},    {{2, 3}, {4000, 4000}, 0.03},
                               {{2, 2, 2}, {16, 8}, 0.07},   {{2, 2, 2}, {13, 2, 13}, 0.07},
                               {{2, 2, 2}, {160, 80}, 0.06}, {{2, 2, 2}, {4000, 4000}, 0.04}};
 

@@ -130,6 +130,14 @@ class DTensorSpec {
 /// Example: 8 rows on 4 ranks as B(0) and as S(0).
 bool agree(const DTensorSpec& a, const DTensorSpec& b);
 
+namespace detail {
+
+/// Returns whether two specs agree(), and their placements differ in the rules of shardings at most: a
+/// program that mistakes one tensor dim for another shall fail on a mesh of one rank, too.
+bool agree_but_for_rules(const DTensorSpec& a, const DTensorSpec& b);
+
+}  // namespace detail
+
 /// Returns the spec as text: "(10, 4) on (dp=2) as S(0)", with the boundaries that differ from
 /// those of the chunk rule.
 std::string to_string(const DTensorSpec& spec);
