@@ -88,7 +88,7 @@ struct Counted {
 double seconds_between_nodes(const DTensorSpec& from, const DTensorSpec& to) {
   const detail::NodeGrid nodes(from.layout(), ranks_per_node_of(from.layout()));
   const auto cost = detail::cost_of({.from = from, .to = to}, element_type<double>(), &nodes);
-  return detail::seconds_of({&cost, 1}, CostModel());
+  return detail::seconds_of({&cost, 1}, 1, CostModel());
 }
 
 Counted counted_plan(const Transition& transition, const MeshLayout& layout,
