@@ -40,7 +40,7 @@ void add_options(CLI::App& command, RedistributeArguments& arguments) {
   command.add_option("--from", arguments.from, "Placements before, one per mesh dim: \"S(0),R\"")
       ->type_name("PLACEMENTS")
       ->required();
-  command.add_option("--to", arguments.to, "Placements after: S(dim), R, P(op); S(0)[1],S(0)[0]")
+  command.add_option("--to", arguments.to, "Placements after: \"C(0,32),P\"")
       ->type_name("PLACEMENTS")
       ->required();
   command.add_option("--dtype", arguments.dtype, "f32 f64 c64 c128 i8 … i64 u8 … u64 bool")

@@ -23,8 +23,9 @@ using namespace tessera::tools;
 constexpr int wrong_input = 2;
 
 constexpr auto footer =
-    R"(Placements, one per mesh dim: R, S(dim), P(op) with op sum, avg, product, min,
-max, band, bor, bxor; S(0)[1],S(0)[0]: the second mesh dim splits first.
+    R"(Placements, one per mesh dim: R, S(dim), B(dim), C(dim,block), H(dim), P(op) with
+op sum, avg, product, min, max, band, bor, bxor; S(0)[1],S(0)[0]: the second mesh dim
+splits first.
 Exit status: 0; 1: simulate found a mistake, postmortem a difference or a call that
 failed; 2: wrong input.)";
 

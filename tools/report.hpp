@@ -29,8 +29,8 @@ std::string table(const std::vector<std::vector<std::string>>& rows);
 std::string summary(const std::vector<Quantity>& quantities);
 nlohmann::ordered_json summary_json(const std::vector<Quantity>& quantities);
 
-/// Returns offset and shape of a piece; where it is no box, the indices along each tensor dim as text
-/// in place of the offset.
+/// Returns offset and shape of a piece; where it is no box, the indices along each tensor dim as
+/// text in place of the offset.
 nlohmann::ordered_json to_json(const Piece& piece);
 
 /// Writes a picture to `file`. Errors: IoError that names the option and the file.

@@ -24,8 +24,8 @@ std::vector<PlannedStep> planned_steps_of(const RedistributePlan& plan) {
   return planned_steps(source, target, dims, plan.element_type(), options, nodes.get());
 }
 
-/// Returns where the parts that are not empty begin, in ascending order; nothing where a part is more
-/// than one interval.
+/// Returns where the parts that are not empty begin, in ascending order; nothing where a part is
+/// more than one interval.
 std::vector<std::int64_t> begins_of(const DimSplit& split) {
   if (!split.has_intervals()) return {};
   auto positions = split.explicit_boundaries();
@@ -133,14 +133,22 @@ std::int64_t RankLoads::bytes_needed(const RankLoad& load, int position) const {
 }
 
 bool RankLoads::keeps_its_piece(const Transfer& transfer, int position) const {
-  const auto have = piece(transfer.from, position).size();
-  return have > 0 && fetches(transfer, position) &&
-         common(transfer.from, transfer.to, position) == have;
+  const auto have = piece(transfer.from, position);
+  if (have.is_empty() || !fetches(transfer, position) || !is_on(transfer.to, position))
+    return false;
+  const auto need = piece(transfer.to, position);
+  bool keeps = true;
+  for (std::size_t d = 0; keeps && d < have.sections.size(); ++d) {
+    const auto runs = common_runs(have.sections[d], need.sections[d]);
+    keeps = runs.size() == 1 && runs.front().is_interval() &&
+            runs.front().extent == have.sections[d].extent();
+  }
+  return keeps;
 }
 
 /// Returns the size of the buffers between steps, bytes. The results of phases alternate between
 /// two buffers. The last result lies in the target; so does the one before it if the last phase
-/// leaves all of it on this rank.
+/// leaves all of it on this rank, as one box.
 std::int64_t RankLoads::bytes_between_steps(int position) const {
   std::array<std::int64_t, 2> elements{};
   auto between = transfers_.size() - 1;

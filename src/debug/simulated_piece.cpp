@@ -11,7 +11,8 @@
 namespace tessera::detail {
 namespace {
 
-/// Returns all combinations of one number per dim, each number times the stride of its dim, row-major.
+/// Returns all combinations of one number per dim, each number times the stride of its dim,
+/// row-major.
 template <class Number>
 std::vector<Number> combined_offsets(const std::vector<std::vector<std::int64_t>>& numbers,
                                      const Extents& strides) {

@@ -12,14 +12,6 @@ IndexRun::Side side_of(const IndexRun& run, BlockSide side) {
   return side == BlockSide::from ? run.from : run.to;
 }
 
-bool is_box(const Blocks& blocks, const Block& block) {
-  for (std::size_t d = 0; d < block.shape.size(); ++d) {
-    const auto& runs = blocks.runs(block, d);
-    if (runs.size() != 1 || !runs.front().is_interval()) return false;
-  }
-  return true;
-}
-
 /// Returns `values` in the order in which dims follow one another on the wire.
 Extents on_wire(Extents values, WireOrder order) {
   if (order == WireOrder::first_dim_fastest) std::reverse(values.begin(), values.end());
@@ -41,9 +33,17 @@ ArrayRef box_in(const ArrayRef& array, const Blocks& blocks, const Block& block,
 
 }  // namespace
 
+bool is_one_box(const Blocks& blocks, const Block& block) {
+  for (std::size_t d = 0; d < block.shape.size(); ++d) {
+    const auto& runs = blocks.runs(block, d);
+    if (runs.size() != 1 || !runs.front().is_interval()) return false;
+  }
+  return true;
+}
+
 BlockArray block_in(const ArrayRef& array, const Blocks& blocks, const Block& block, BlockSide side,
                     WireOrder order) {
-  if (is_box(blocks, block)) return box_in(array, blocks, block, side, order);
+  if (is_one_box(blocks, block)) return box_in(array, blocks, block, side, order);
   std::vector<const std::vector<IndexRun>*> runs;
   for (std::size_t d = 0; d < block.shape.size(); ++d) runs.push_back(&blocks.runs(block, d));
   if (order == WireOrder::first_dim_fastest) std::ranges::reverse(runs);
@@ -55,22 +55,6 @@ BlockArray block_in(const ArrayRef& array, const Blocks& blocks, const Block& bl
                       here.strides, array.space});
   }
   return result;
-}
-
-BlockArray blocks_in(const ArrayRef& array, const Blocks& blocks, std::size_t first,
-                     std::size_t last, BlockSide side, WireOrder order) {
-  auto result = block_in(array, blocks, blocks[first], side, order);
-  for (auto i = first + 1; i < last; ++i) {
-    const auto next = block_in(array, blocks, blocks[i], side, order);
-    for (std::size_t k = 0; k < next.size(); ++k) result.push_back(next[k]);
-  }
-  return result;
-}
-
-std::size_t end_of_message(const Blocks& blocks, std::size_t first) {
-  auto last = first + 1;
-  while (last < blocks.size() && blocks[last].peer == blocks[first].peer) ++last;
-  return last;
 }
 
 BlockChunks::BlockChunks(const BlockArray& array, std::int64_t most_bytes) {

@@ -16,10 +16,10 @@
 
 namespace tessera::detail {
 
-/// Says where the elements of a message lie in local memory: in one strided array or, where the runs
-/// of a block are not regular, in several. On the wire the arrays follow one another, each row-major.
-/// Their number and their extents follow from the blocks, so that they are the same for sender and
-/// receiver.
+/// Says where the elements of a message lie in local memory: in one strided array or, where the
+/// runs of a block are not regular, in several. On the wire the arrays follow one another, each
+/// row-major. Their number and their extents follow from the blocks, so that they are the same for
+/// sender and receiver.
 class BlockArray {
  public:
   BlockArray() = default;
@@ -65,13 +65,8 @@ enum class BlockSide { from, to };
 BlockArray block_in(const ArrayRef& array, const Blocks& blocks, const Block& block, BlockSide side,
                     WireOrder order);
 
-/// Returns where blocks first … last - 1 lie, which travel in one message.
-BlockArray blocks_in(const ArrayRef& array, const Blocks& blocks, std::size_t first,
-                     std::size_t last, BlockSide side, WireOrder order);
-
-/// Returns the number behind the last of the blocks that travel in one message with block `first`:
-/// those of one peer that follow one another.
-std::size_t end_of_message(const Blocks& blocks, std::size_t first);
+/// Returns whether a block is one box on both sides.
+bool is_one_box(const Blocks& blocks, const Block& block);
 
 /// Divides what lies in a BlockArray into the chunks in which it travels. A chunk is a part of one
 /// array, or several arrays that follow one another. Chunks depend on extents and sizes alone, so

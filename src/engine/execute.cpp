@@ -9,13 +9,6 @@ namespace tessera::detail {
 
 namespace {
 
-bool is_one_box(const Blocks& blocks, const Block& block) {
-  for (std::size_t d = 0; d < block.shape.size(); ++d)
-    if (blocks.runs(block, d).size() != 1 || !blocks.runs(block, d).front().is_interval())
-      return false;
-  return true;
-}
-
 /// The block by which the phase leaves the rank's piece as a whole where it is, in one box; null if
 /// it does not.
 const Block* kept_block(const Phase& phase, int mesh_rank) {

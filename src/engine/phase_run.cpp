@@ -99,10 +99,8 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
   const auto first = static_cast<std::ptrdiff_t>(outgoing_.size());
   const int at_once = terms_at_once(plan);
   const int groups = reduces ? groups_of(phase.contributions, at_once) : 1;
-  for (std::size_t i = 0, last = 0; i < phase.send.size(); i = last) {
-    last = end_of_message(phase.send, i);
-    const auto& block = phase.send[i];
-    const auto from = blocks_in(source, phase.send, i, last, BlockSide::from, order);
+  for (const auto& block : phase.send) {
+    const auto from = block_in(source, phase.send, block, BlockSide::from, order);
     const int lane = peers_.lane(block.peer);
     const BlockChunks cut(from, sizes_.of(reduces, lane));
     auto& stream =
@@ -131,19 +129,17 @@ void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, cons
   const auto order = PlanAccess::settings(plan).wire_order;
   const auto stores = stores_for(destination);
   const auto first = static_cast<std::ptrdiff_t>(incoming_.size());
-  for (std::size_t i = 0, last = 0; i < phase.receive.size(); i = last) {
-    last = end_of_message(phase.receive, i);
-    const int peer = phase.receive[i].peer;
-    const auto to = blocks_in(destination, phase.receive, i, last, BlockSide::to, order);
-    if (peer != mesh_rank_) {
-      const int lane = peers_.lane(peer);
+  for (const auto& block : phase.receive) {
+    const auto to = block_in(destination, phase.receive, block, BlockSide::to, order);
+    if (block.peer != mesh_rank_) {
+      const int lane = peers_.lane(block.peer);
       incoming_.push_back(
-          {peer, lane, to, BlockChunks(to, sizes_.of(false, lane)), stores, plans_});
+          {block.peer, lane, to, BlockChunks(to, sizes_.of(false, lane)), stores, plans_});
       continue;
     }
-    const auto from = blocks_in(source, phase.receive, i, last, BlockSide::from, order);
+    const auto from = block_in(source, phase.receive, block, BlockSide::from, order);
     // Where nothing is waited for, in one go.
-    const bool is_alone = phase.send.empty() && last == phase.receive.size() && i == 0;
+    const bool is_alone = phase.send.empty() && phase.receive.size() == 1;
     const BlockChunks cut(to, is_alone ? to.bytes() : own_chunk_bytes(from, to));
     own_.push_back({from, to, cut, stores});
   }

@@ -92,8 +92,8 @@ struct BoundPlan {
 /// chunk turn by turn where there are many terms, and first those to (from) the next higher (lower)
 /// rank. So the first message on its way in this order always finds its receiver ready, and no rank
 /// waits forever. Terms are received group by group, those of the next two turns at once; few terms
-/// are one group. Groups are branches of the fixed tree: their results lie in scratch until the tree
-/// is complete.
+/// are one group. Groups are branches of the fixed tree: their results lie in scratch until the
+/// tree is complete.
 ///
 /// Keeps its lists when it is used again, and for arrays of the same shapes and strides also what
 /// is in them.

@@ -121,15 +121,14 @@ ShortExchange::Round& ShortExchange::round(PreparedPhase& phase, std::int64_t nu
 void ShortExchange::prepare_to_send(const Phase& phase, const ArrayRef& source, WireOrder order,
                                     bool reduces, PreparedPhase& prepared) {
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
-  for (std::size_t i = 0, last = 0; i < phase.send.size(); i = last) {
-    last = end_of_message(phase.send, i);
-    const auto whole = blocks_in(source, phase.send, i, last, BlockSide::from, order);
+  for (const auto& block : phase.send) {
+    const auto whole = block_in(source, phase.send, block, BlockSide::from, order);
     const BlockChunks cut(whole, sizes_.of(reduces, -1));
     for (std::int64_t c = 0; c < cut.chunks(); ++c) {
       auto& round = this->round(prepared, c);
       const auto from = cut.chunk(whole, c);
-      auto& parcel = round.outgoing.emplace_back(
-          Parcel{phase.send[i].peer, from.bytes(), from.first().data - start});
+      auto& parcel =
+          round.outgoing.emplace_back(Parcel{block.peer, from.bytes(), from.first().data - start});
       if (from.is_row_major()) continue;
       parcel.packing =
           prepared_packing(from, start, true, placed(round.outgoing_bytes, parcel.bytes));
@@ -147,19 +146,17 @@ void ShortExchange::prepare_to_receive(const Phase& phase, const ArrayRef& sourc
                                        PreparedPhase& prepared) {
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
   auto& round = this->round(prepared, 0);
-  for (std::size_t i = 0, last = 0; i < phase.receive.size(); i = last) {
-    last = end_of_message(phase.receive, i);
-    const int peer = phase.receive[i].peer;
-    const auto to = blocks_in(destination, phase.receive, i, last, BlockSide::to, order);
-    if (peer == group_.position) {
-      const auto from = blocks_in(source, phase.receive, i, last, BlockSide::from, order);
+  for (const auto& block : phase.receive) {
+    const auto to = block_in(destination, phase.receive, block, BlockSide::to, order);
+    if (block.peer == group_.position) {
+      const auto from = block_in(source, phase.receive, block, BlockSide::from, order);
       for (std::size_t k = 0; k < to.size(); ++k)
         prepared.own.push_back({from[k].data - start, to[k].data - destination_.data, to[k].bytes(),
                                 prepared_copy(from[k], to[k])});
       continue;
     }
-    auto& parcel =
-        round.incoming.emplace_back(Parcel{peer, to.bytes(), to.first().data - destination_.data});
+    auto& parcel = round.incoming.emplace_back(
+        Parcel{block.peer, to.bytes(), to.first().data - destination_.data});
     if (to.is_row_major()) continue;
     parcel.packing =
         prepared_packing(to, destination_.data, false, placed(round.incoming_bytes, parcel.bytes));

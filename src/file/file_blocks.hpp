@@ -28,8 +28,8 @@ struct FileBlock {
   std::int64_t first_byte = 0;
   std::vector<Repeat> repeats;
 
-  /// Repeats all that is here `count` times, `stride` bytes apart. It joins runs that then follow each
-  /// other.
+  /// Repeats all that is here `count` times, `stride` bytes apart. It joins runs that then follow
+  /// each other.
   void repeat(std::int64_t count, std::int64_t stride);
   std::int64_t bytes() const;
   /// Returns the position one past the last byte.
@@ -46,8 +46,8 @@ std::vector<FileBlock> segments_of(const FileBlock& block, std::int64_t limit);
 
 /// Reads and writes blocks of a file that several ranks have opened.
 struct BlockFile {
-  /// Reads the blocks of this rank into `data`, one after another. File::read_box() says who calls it
-  /// and what it throws. `function` is the name in errors.
+  /// Reads the blocks of this rank into `data`, one after another. File::read_box() says who calls
+  /// it and what it throws. `function` is the name in errors.
   static void read(const File& file, std::span<const FileBlock> blocks, std::byte* data,
                    const char* function);
   /// Writes the blocks of this rank from `data`.

@@ -118,8 +118,8 @@ void check(const std::string& error, const char* function, const std::filesystem
   });
 }
 
-/// Returns an error text if the file ends before the end of a block, else "". Some MPI libraries do not
-/// report that in a collective read, but fill up what is missing.
+/// Returns an error text if the file ends before the end of a block, else "". Some MPI libraries do
+/// not report that in a collective read, but fill up what is missing.
 std::string too_short(MPI_File file, const std::vector<FileBlock>& blocks) {
   if (blocks.empty()) return "";
   MPI_Offset size = 0;

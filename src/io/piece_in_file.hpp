@@ -30,8 +30,8 @@ std::vector<FileBlock> blocks_of(const std::vector<PartInFile>& parts);
 /// Returns whether the elements lie in `local` as they follow one another in the file, on the host.
 bool is_as_in_file(const std::vector<PartInFile>& parts);
 
-/// Copies between the local piece and a buffer on the host in which the elements of the parts, as in
-/// the file, follow one another.
+/// Copies between the local piece and a buffer on the host in which the elements of the parts, as
+/// in the file, follow one another.
 void pack(const Execution& execution, const std::vector<PartInFile>& parts, std::byte* buffer);
 void unpack(const Execution& execution, const std::vector<PartInFile>& parts, std::byte* buffer);
 

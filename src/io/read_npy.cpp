@@ -27,8 +27,8 @@ bool is_converted(const NpyHeader& header, ElementType type) {
   return header.type != type || type.kind == ElementKind::boolean;
 }
 
-/// Reads the elements of `parts`, `count` in all, into `data`, as `type` in native byte order, in the
-/// order of the file. `raw` has room for those of the file, if they are converted.
+/// Reads the elements of `parts`, `count` in all, into `data`, as `type` in native byte order, in
+/// the order of the file. `raw` has room for those of the file, if they are converted.
 void read_elements(const File& file, const NpyHeader& header, const std::vector<PartInFile>& parts,
                    std::int64_t count, ElementType type, std::byte* raw, std::byte* data) {
   auto* const arrived = is_converted(header, type) ? raw : data;

@@ -14,18 +14,9 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-/// Returns the part of a tensor dim that a mesh coordinate holds.
-int part_of(const DimSplit& split, const std::vector<int>& coordinate) {
-  int part = 0;
-  for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
-    part = part * split.sizes[k] + coordinate[at(split.mesh_dims[k])];
-  return part;
-}
-
 std::vector<int> cell_of(const DTensorSpec& spec, const std::vector<int>& coordinate) {
   std::vector<int> cell;
-  for (int d = 0; d < spec.tensor_dims(); ++d)
-    cell.push_back(part_of(spec.split(at(d)), coordinate));
+  for (int d = 0; d < spec.tensor_dims(); ++d) cell.push_back(spec.split(at(d)).number(coordinate));
   return cell;
 }
 

@@ -19,7 +19,8 @@ struct DimCounts {
   int receivers = 0;         ///< parts to which what it holds goes
 };
 
-/// Holds how many indices of one tensor dim each part of `from` and each part of `to` have in common.
+/// Holds how many indices of one tensor dim each part of `from` and each part of `to` have in
+/// common.
 class CommonExtents {
  public:
   CommonExtents(const DimSplit& from, const DimSplit& to)
@@ -38,8 +39,8 @@ class CommonExtents {
   /// `stays` says along which mesh dims it sends to its own coordinate alone.
   DimCounts at_rank(const std::vector<int>& coordinate, const std::vector<char>& is_kept,
                     const std::vector<char>& stays) const {
-    const int own_part = number(from_, coordinate);
-    const int need = number(to_, coordinate);
+    const int own_part = from_.number(coordinate);
+    const int need = to_.number(coordinate);
     DimCounts counts;
     counts.own = common(own_part, need);
     for (int k = 0; k < from_parts_; ++k)
@@ -53,13 +54,6 @@ class CommonExtents {
   }
 
  private:
-  static int number(const DimSplit& split, const std::vector<int>& coordinate) {
-    int result = 0;
-    for (std::size_t k = 0; k < split.sizes.size(); ++k)
-      result = result * split.sizes[k] + coordinate[at(split.mesh_dims[k])];
-    return result;
-  }
-
   /// Returns whether a part has the rank's own coordinate along the fixed mesh dims.
   static bool is_admitted(const DimSplit& split, int part, const std::vector<int>& coordinate,
                           const std::vector<char>& is_fixed) {
@@ -113,7 +107,11 @@ BusiestRank busiest_rank(const Transfer& transfer) {
     std::int64_t fetched = fetches ? 1 : 0;
     std::int64_t own = fetched;
     std::int64_t senders = contributions * fetched;
-    std::int64_t receivers = receivers_of_each;
+    // Where coordinate 0 alone fetches, the others send nothing along a mesh dim on which they
+    // stay.
+    const bool sends = std::ranges::all_of(
+        transfer.first_only, [&](int d) { return !stays[at(d)] || coordinate[at(d)] == 0; });
+    std::int64_t receivers = sends ? receivers_of_each : 0;
     for (const auto& dim : dims) {
       const auto counts = dim.at_rank(coordinate, is_kept, stays);
       fetched *= counts.fetched;

@@ -16,8 +16,9 @@ constexpr std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-/// Lists, for each tensor dim, the parts of the other side of a transfer that have indices in common
-/// with the piece of one rank: the parts of `from` for a receiver, those of `to` for a sender.
+/// Lists, for each tensor dim, the parts of the other side of a transfer that have indices in
+/// common with the piece of one rank: the parts of `from` for a receiver, those of `to` for a
+/// sender.
 class Cells {
  public:
   /// Finds the parts that the rank of `to` at `coordinate` receives. Adds their runs to `blocks`.

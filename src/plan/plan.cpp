@@ -34,9 +34,9 @@ int operands_at_once(int most_at_once, int parts) {
       std::bit_floor(static_cast<unsigned>(std::max(1, most_at_once / 2 / parts))));
 }
 
-/// Returns the number of buffers for the operands of one part: two chunks of what arrives, one chunk
-/// that is moved to the memory space of the result, and partial results, which are wide sums in an
-/// average.
+/// Returns the number of buffers for the operands of one part: two chunks of what arrives, one
+/// chunk that is moved to the memory space of the result, and partial results, which are wide sums
+/// in an average.
 std::int64_t operand_buffers(const detail::Transfer& transfer, ElementType type, int at_once) {
   const std::int64_t awaited = transfer.contributions() - (detail::keeps_own(transfer) ? 1 : 0);
   if (!detail::come_in_groups(awaited, transfer.contributions(), at_once)) return 3 * awaited;

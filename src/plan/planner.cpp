@@ -97,12 +97,12 @@ std::optional<DTensorSpec> split_as_in(const DTensorSpec& other, const std::vect
 }
 
 /// Returns the distributions into which contributions may be reduced, and from which the target is
-/// made by gathering, slicing or one exchange. `looks_closely`: also those that pay only if the cost
-/// of each is known exactly.
+/// made by gathering, slicing or one exchange. `looks_closely`: also those that pay only if the
+/// cost of each is known exactly.
 ///
-/// Each divides the work of the reduction: along the reduced mesh dims, each rank has a share, along a
-/// tensor dim or as the target says. What the source replicates and the target shards is sliced
-/// before.
+/// Each divides the work of the reduction: along the reduced mesh dims, each rank has a share,
+/// along a tensor dim or as the target says. What the source replicates and the target shards is
+/// sliced before.
 std::vector<DTensorSpec> ends_of_reduction(const DTensorSpec& source, const DTensorSpec& target,
                                            const MeshDimsOfReduction& dims,
                                            const PlanSettings& options, bool looks_closely) {
@@ -187,11 +187,20 @@ std::vector<std::vector<Transfer>> other_paths(const Transfer& transfer,
   return paths;
 }
 
+/// Returns whether every rank's piece of `end` lies in its piece of `target` as one box, so that it
+/// needs no memory of its own.
+bool lies_in(const DTensorSpec& target, const DTensorSpec& end) {
+  bool result = keeps_own({.from = target, .to = end});
+  for (std::size_t d = 0; result && d < end.shape().size(); ++d)
+    result = end.split(d).has_intervals() || agree(end.split(d), target.split(d));
+  return result;
+}
+
 /// Returns whether intermediate results respect the limit; messages have that much memory besides.
 /// If the last transfer moves nothing, what it starts from lies in the target already.
 bool fits(std::span<const Transfer> path, ElementType type, double limit) {
   const auto& last = path.back();
-  const bool is_last_in_target = keeps_own({.from = last.to, .to = last.from});
+  const bool is_last_in_target = lies_in(last.to, last.from);
   double bytes = 0;
   for (const auto& transfer : path.first(path.size() - (is_last_in_target ? 2 : 1)))
     bytes += largest_piece_bytes(transfer.to, type);
@@ -251,8 +260,8 @@ PartialDims partial_dims(const Placements& source, const Placements& target) {
 
 namespace {
 
-/// Returns the transfer to `to`, whose mesh dims `made` become Partial: each rank keeps its shard along
-/// those that `from` shards; of replicas, those of coordinate 0 are the contribution.
+/// Returns the transfer to `to`, whose mesh dims `made` become Partial: each rank keeps its shard
+/// along those that `from` shards; of replicas, those of coordinate 0 are the contribution.
 Transfer transfer_to(DTensorSpec from, const DTensorSpec& to, const std::vector<int>& made) {
   Transfer transfer{.from = std::move(from), .to = to};
   for (const int d : made) {
@@ -264,8 +273,8 @@ Transfer transfer_to(DTensorSpec from, const DTensorSpec& to, const std::vector<
   return transfer;
 }
 
-/// Returns the transfer with one slice of each replica along the mesh dims that become Partial, where
-/// that costs less: then not coordinate 0 alone fetches and holds the value.
+/// Returns the transfer with one slice of each replica along the mesh dims that become Partial,
+/// where that costs less: then not coordinate 0 alone fetches and holds the value.
 Transfer with_slices(Transfer direct, const std::vector<int>& made, ElementType type,
                      const PlanSettings& options) {
   if (direct.first_only.empty() || !can_look_at_each_rank(direct)) return direct;
@@ -292,7 +301,7 @@ Transfer with_slices(Transfer direct, const std::vector<int>& made, ElementType 
 /// Describes a reduction, and the way from its result to the target.
 struct ReductionPath {
   Transfer scatter;
-  std::vector<Transfer> gather = {};
+  std::optional<Transfer> gather = {};
   double seconds = 0;
 };
 
@@ -325,9 +334,8 @@ ReductionPath cheapest_reduction(const Transfer& direct, const MeshDimsOfReducti
   const auto seconds_of_path = [&](const ReductionPath& path, double most) {
     if (!looks_closely) return estimated_seconds(direct, path.scatter.to, type, model);
     std::vector<TransferCost> costs{cost_of(path.scatter, type, nodes)};
-    for (const auto& transfer : path.gather) {
-      if (seconds_of(costs, steps(costs), model) >= most) break;
-      const auto cost = cost_of(transfer, type, nodes);
+    if (path.gather && seconds_of(costs, steps(costs), model) < most) {
+      const auto cost = cost_of(*path.gather, type, nodes);
       if (cost.intra_node_bytes > 0) costs.push_back(cost);
     }
     return seconds_of(costs, steps(costs), model);
@@ -339,9 +347,9 @@ ReductionPath cheapest_reduction(const Transfer& direct, const MeshDimsOfReducti
     path.scatter.to = end;
     path.scatter.first_only.clear();
     path.scatter.kept_dims.clear();
-    path.gather = {transfer_to(std::move(end), target, made)};
-    const bool lies_in_target = keeps_own({.from = target, .to = path.scatter.to});
-    if (!lies_in_target && largest_piece_bytes(path.scatter.to, type) > limit) continue;
+    path.gather = transfer_to(std::move(end), target, made);
+    if (!lies_in(target, path.scatter.to) && largest_piece_bytes(path.scatter.to, type) > limit)
+      continue;
     path.seconds = seconds_of_path(path, best.seconds);
     if (path.seconds < best.seconds) best = std::move(path);
   }
@@ -364,8 +372,8 @@ std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorS
   direct.divisor = divisor_of(source, dims.reduced);
   const MeshDimsOfReduction of_reduction(source, target, dims.reduced);
   auto reduction = cheapest_reduction(direct, of_reduction, dims.made, type, options, nodes, limit);
-  if (reduction.gather.empty()) return {{StepKind::reduce, false, {std::move(reduction.scatter)}}};
-  auto path = cheapest_path(reduction.gather.front(), type, options, nodes, limit);
+  if (!reduction.gather) return {{StepKind::reduce, false, {std::move(reduction.scatter)}}};
+  auto path = cheapest_path(*reduction.gather, type, options, nodes, limit);
   if (of_reduction.is_one_step && path.size() == 1)
     return {{StepKind::reduce, false, {std::move(reduction.scatter), std::move(path.front())}}};
   auto steps = one_step_each(std::move(path));

@@ -9,7 +9,8 @@
 
 namespace tessera::detail {
 
-/// Lists the mesh dims that are Partial before or after, by what happens along them. Both lists ascend.
+/// Lists the mesh dims that are Partial before or after, by what happens along them. Both lists
+/// ascend.
 struct PartialDims {
   std::vector<int> reduced;  ///< Partial before, not the same Partial after
   std::vector<int> made;     ///< Partial after, not the same Partial before

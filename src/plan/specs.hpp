@@ -12,16 +12,16 @@ namespace tessera::detail {
 
 bool contains(const std::vector<int>& mesh_dims, int mesh_dim);
 
-/// Returns whether the shardings of these placements can be those of one tensor: Cyclic and HeadTail
-/// must be the only sharding of their tensor dim.
+/// Returns whether the shardings of these placements can be those of one tensor: Cyclic and
+/// HeadTail must be the only sharding of their tensor dim.
 bool go_together(const std::vector<Placement>& placements);
 
 /// Returns whether further mesh dims can split `tensor_dim` of `spec`: not where Cyclic or HeadTail
 /// does.
 bool can_split_further(const DTensorSpec& spec, int tensor_dim);
 
-/// Returns `spec` with `mesh_dims`, which do not shard it yet, splitting `tensor_dim` by Shard after
-/// all other mesh dims. Expects can_split_further().
+/// Returns `spec` with `mesh_dims`, which do not shard it yet, splitting `tensor_dim` by Shard
+/// after all other mesh dims. Expects can_split_further().
 DTensorSpec split_further(const DTensorSpec& spec, int tensor_dim,
                           const std::vector<int>& mesh_dims);
 

@@ -81,7 +81,7 @@ bool has_periods(const DimSplit& split) {
 /// Returns an upper bound on the number of parts of `others` with which a part of `split` has
 /// indices in common; at least 1.
 std::int64_t most_meeting(const DimSplit& split, const DimSplit& others) {
-  if (others.mesh_dims.empty()) return 1;
+  if (others.mesh_dims.empty() || split == others) return 1;
   if (has_periods(split) || has_periods(others)) return others.parts();
   const PartIntervals own(split);
   const PartIntervals other(others);
@@ -96,8 +96,8 @@ std::int64_t most_meeting(const DimSplit& split, const DimSplit& others) {
   return std::min<std::int64_t>(most * own.in_a_part, others.parts());
 }
 
-/// Returns an upper bound on the number of parts, each in another part of `others`, of which a local
-/// piece of `spec` consists.
+/// Returns an upper bound on the number of parts, each in another part of `others`, of which a
+/// local piece of `spec` consists.
 std::int64_t most_parts(const DTensorSpec& spec, const DTensorSpec& others) {
   std::int64_t parts = 1;
   for (std::size_t k = 0; k < spec.shape().size(); ++k)
@@ -128,8 +128,8 @@ bool needs_others(const Transfer& transfer, std::span<const int> coordinate) {
 
 namespace {
 
-/// Returns what `from`, the part of a sender along a tensor dim, and `to` have in common, as it lies in
-/// the sender's array.
+/// Returns what `from`, the part of a sender along a tensor dim, and `to` have in common, as it
+/// lies in the sender's array.
 std::vector<IndexRun> runs_taken(const Transfer& transfer, std::size_t tensor_dim,
                                  const Sections& from, std::span<const int> sender,
                                  const Sections& to) {

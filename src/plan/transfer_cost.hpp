@@ -12,9 +12,9 @@
 
 namespace tessera::detail {
 
-/// Holds the cost of one transfer: what the busiest rank receives. The numbers are exact on one node of
-/// few ranks; otherwise they are upper bounds, except that the part from other nodes is counted on
-/// some ranks of two nodes.
+/// Holds the cost of one transfer: what the busiest rank receives. The numbers are exact on one
+/// node of few ranks; otherwise they are upper bounds, except that the part from other nodes is
+/// counted on some ranks of two nodes.
 struct TransferCost {
   double intra_node_bytes = 0;
   double inter_node_bytes = 0;
@@ -34,8 +34,8 @@ struct TransferCost {
 /// Returns the cost of a transfer. `nodes` is null if the mesh lies on one node.
 TransferCost cost_of(const Transfer& transfer, ElementType type, const NodeGrid* nodes);
 
-/// Returns the predicted seconds of transfers one after another in this number of steps, each of which
-/// has the cost of beginning it.
+/// Returns the predicted seconds of transfers one after another in this number of steps, each of
+/// which has the cost of beginning it.
 double seconds_of(std::span<const TransferCost> costs, std::size_t steps, const CostModel& model);
 
 }  // namespace tessera::detail

@@ -83,10 +83,10 @@ inline constexpr double messages_per_transfer = 5;
 /// Largest number of ranks of a mesh for which the planner looks at each rank to find the cost of a
 /// transfer; on larger meshes it takes upper bounds.
 ///
-/// Exact costs find cheaper paths of sums on small meshes, such as those of one node; they take time in
-/// proportion to ranks and parts. On 8 ranks a cost takes about 1 µs. Not measured beyond; judgement.
-/// Shown by: the test plan.ways, which compares all pairs of placements on 6 and 8 ranks with the ways
-/// round; perf_overhead, row make_plan_on_64x64_ranks, which has more ranks.
+/// Exact costs find cheaper paths of sums on small meshes, such as those of one node; they take
+/// time in proportion to ranks and parts. On 8 ranks a cost takes about 1 µs. Not measured beyond;
+/// judgement. Shown by: the test plan.ways, which compares all pairs of placements on 6 and 8 ranks
+/// with the ways round; perf_overhead, row make_plan_on_64x64_ranks, which has more ranks.
 inline constexpr int most_ranks_looked_at = 64;
 
 /// Largest number of blocks that the planner looks at to estimate what one node receives.

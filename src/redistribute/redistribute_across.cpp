@@ -63,8 +63,10 @@ AcrossCall across_call(const Operation& operation, const Meshes& meshes, const D
     call.target = to_string(*target.spec());
   } else {
     const auto placements = resolved(target.placements(meshes.target.ndim()), source.tensor_dims());
-    call.target_hash = placements.hash();
-    call.target = fmt::format("mesh {} as {}", to_string(meshes.target), to_string(placements));
+    call.target_hash = with_sizes(placements.hash(), target);
+    call.target = fmt::format(
+        "mesh {} as {}", to_string(meshes.target),
+        target.sizes().empty() ? to_string(placements) : to_string(target, meshes.target.ndim()));
   }
   return call;
 }

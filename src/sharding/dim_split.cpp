@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
 #include <tessera/sharding/dim_split.hpp>
 
@@ -10,14 +11,6 @@ namespace {
 
 std::size_t at(int index) {
   return static_cast<std::size_t>(index);
-}
-
-/// Returns the number, in split order, of the part that `coordinate` holds.
-int part_number(const DimSplit& split, std::span<const int> coordinate) {
-  int number = 0;
-  for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
-    number = number * split.sizes[k] + coordinate[at(split.mesh_dims[k])];
-  return number;
 }
 
 /// Returns child `index` of a part that is cut by chunk or balanced.
@@ -168,6 +161,18 @@ std::vector<int> numbers_meeting(const DimSplit& split, Interval range) {
   return numbers;
 }
 
+/// Returns whether chunks and balanced parts along one mesh dim agree; nothing for other splits.
+std::optional<bool> agree_by_rule(const DimSplit& a, const DimSplit& b) {
+  const auto has_one_rule = [](const DimSplit& split) {
+    return split.mesh_dims.size() == 1 && split.boundaries.empty() &&
+           (split.rule(0) == ShardingRule::chunk || split.rule(0) == ShardingRule::balanced);
+  };
+  if (!has_one_rule(a) || !has_one_rule(b) || a.mesh_dims != b.mesh_dims) return {};
+  if (a.rule(0) == b.rule(0)) return true;
+  const auto rest = a.extent % a.sizes[0];
+  return rest == 0 || rest == a.sizes[0] - 1 || a.extent < a.sizes[0];
+}
+
 }  // namespace
 
 int DimSplit::parts() const {
@@ -185,7 +190,14 @@ bool DimSplit::has_intervals() const {
 }
 
 Sections DimSplit::sections(std::span<const int> coordinate) const {
-  return part(part_number(*this, coordinate));
+  return part(number(coordinate));
+}
+
+int DimSplit::number(std::span<const int> coordinate) const {
+  int result = 0;
+  for (std::size_t k = 0; k < mesh_dims.size(); ++k)
+    result = result * sizes[k] + coordinate[at(mesh_dims[k])];
+  return result;
 }
 
 Sections DimSplit::part(int index) const {
@@ -235,15 +247,20 @@ std::vector<Part> parts_meeting(const DimSplit& split, Interval range, std::span
   std::vector<Part> found;
   range = intersect(range, {0, split.extent});
   if (range.is_empty()) return found;
-  const int only = fixed[at(split.mesh_dims.front())];
+  if (const int only = fixed[at(split.mesh_dims.front())]; only >= 0) {
+    const auto part = split.part(only);
+    if (common_extent(part, Sections(range)) > 0) found.push_back({only, part});
+    return found;
+  }
   for (const int number : numbers_meeting(split, range))
-    if (only < 0 || only == number) found.push_back({number, split.part(number)});
+    found.push_back({number, split.part(number)});
   return found;
 }
 
 bool agree(const DimSplit& a, const DimSplit& b) {
   if (a == b) return true;
-  if (a.extent != b.extent || a.largest_part() != b.largest_part()) return false;
+  if (a.extent != b.extent || a.part(0) != b.part(0)) return false;
+  if (const auto known = agree_by_rule(a, b)) return *known;
   std::vector<int> shape;
   for (const auto* split : {&a, &b})
     for (std::size_t k = 0; k < split->mesh_dims.size(); ++k) {

@@ -18,6 +18,7 @@ struct DTensorSpec::Data {
   Extents shape;
   Boundaries boundaries;
   std::vector<DimSplit> splits;
+  bool has_boxes;
   std::uint64_t hash;
 };
 
@@ -118,9 +119,10 @@ DTensorSpec detail::make_spec(MeshLayout layout, const Placements& placements, c
   auto splits = splits_by_rule(layout, resolved, shape);
   boundaries = canonical(std::move(boundaries), resolved, splits);
   const auto hash = hash_of(layout, resolved, shape, boundaries);
+  const bool has_boxes = std::ranges::all_of(splits, &DimSplit::has_intervals);
   return DTensorSpec(std::make_shared<const DTensorSpec::Data>(
       DTensorSpec::Data{std::move(layout), std::move(resolved), shape, std::move(boundaries),
-                        std::move(splits), hash}));
+                        std::move(splits), has_boxes, hash}));
 }
 
 DTensorSpec::DTensorSpec(MeshLayout layout, const Placements& placements, const Extents& shape,
@@ -149,7 +151,7 @@ std::uint64_t DTensorSpec::hash() const {
 }
 
 bool DTensorSpec::has_boxes() const {
-  return std::ranges::all_of(data_->splits, &DimSplit::has_intervals);
+  return data_->has_boxes;
 }
 
 Box DTensorSpec::piece(std::span<const int> coordinate) const {

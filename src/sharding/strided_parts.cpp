@@ -7,13 +7,15 @@
 namespace tessera::detail {
 namespace {
 
-/// Describes `count` blocks of equal length.
+/// Describes `count` blocks of equal length. Several blocks of one index need one dim, as an
+/// interval does; several longer ones need two.
 struct EqualBlocks {
   std::int64_t count;
   std::int64_t block;
   IndexRun::Side from;
   IndexRun::Side to;
 
+  bool needs_two_dims() const { return count > 1 && block > 1; }
   EqualBlocks one(std::int64_t i) const {
     return {1, block, {from.offset + i * from.stride, 0}, {to.offset + i * to.stride, 0}};
   }
@@ -57,13 +59,12 @@ class PartsOfProduct {
     }
   }
 
-  /// Adds what is chosen, in several parts if it has too many dims. Tensor dims before `d` have one
-  /// block.
+  /// Adds what is chosen, in several parts if it has too many dims. Tensor dims before `d` need one
+  /// dim each.
   void add(std::size_t d) {
-    const auto repeated =
-        std::ranges::count_if(chosen_, [](const EqualBlocks& entry) { return entry.count > 1; });
+    const auto repeated = std::ranges::count_if(chosen_, &EqualBlocks::needs_two_dims);
     if (std::ssize(chosen_) + repeated <= max_tensor_dims) return parts_.push_back(part());
-    while (chosen_[d].count == 1) ++d;
+    while (!chosen_[d].needs_two_dims()) ++d;
     const auto all = chosen_[d];
     for (std::int64_t i = 0; i < all.count; ++i) {
       chosen_[d] = all.one(i);
@@ -83,6 +84,7 @@ class PartsOfProduct {
         result.from.strides.push_back(entry.from.stride * from_strides_[d]);
         result.to.strides.push_back(entry.to.stride * to_strides_[d]);
       }
+      if (entry.count > 1 && !entry.needs_two_dims()) continue;
       result.extents.push_back(entry.block);
       result.from.strides.push_back(from_strides_[d]);
       result.to.strides.push_back(to_strides_[d]);

@@ -28,9 +28,10 @@ struct StridedPart {
 /// Returns the product of one list of runs per tensor dim as strided parts. from_strides[d] and
 /// to_strides[d] say how far apart neighbouring indices of dim d lie on either side, in any unit.
 ///
-/// Blocks that come again make a dim of their own, outside the dim of their indices; a shorter last
-/// block makes a part of its own. Where a part had more than 8 dims, each of the outermost blocks
-/// makes a part. The parts, their order and extents depend on extents and blocks of the runs alone.
+/// Blocks that come again make a dim of their own, outside the dim of their indices unless they
+/// have one index; a shorter last block makes a part of its own. Where a part had more than 8 dims,
+/// each of the outermost blocks makes a part. The parts, their order and extents depend on extents
+/// and blocks of the runs alone.
 std::vector<StridedPart> strided_parts(std::span<const std::vector<IndexRun>* const> runs,
                                        const Extents& from_strides, const Extents& to_strides);
 

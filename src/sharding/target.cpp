@@ -114,13 +114,16 @@ DTensorSpec target_spec(const MeshLayout& layout, const Extents& shape, const Ta
   return spec;
 }
 
-std::uint64_t hash_of(const Target& target, int mesh_dims) {
-  if (target.spec() != nullptr) return target.spec()->hash();
-  auto hash = target.placements() != nullptr ? target.placements()->hash()
-                                             : target.placements(mesh_dims).hash();
+std::uint64_t with_sizes(std::uint64_t hash, const Target& target) {
   for (const auto& sizes : target.sizes())
     hash = sizes ? hash_range(hash, sizes->sizes) : hash_combine(hash, 0);
   return hash;
+}
+
+std::uint64_t hash_of(const Target& target, int mesh_dims) {
+  if (target.spec() != nullptr) return target.spec()->hash();
+  if (target.placements() == nullptr) return target.placements(mesh_dims).hash();
+  return with_sizes(target.placements()->hash(), target);
 }
 
 std::string to_string(const Target& target, int mesh_dims) {

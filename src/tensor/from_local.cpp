@@ -200,9 +200,11 @@ std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
 DTensorSpec infer_spec(const DeviceMesh& mesh, const Target& target, const Extents& local_shape) {
   auto spec = infer_spec(mesh, target.placements(mesh.ndim()), local_shape);
   if (target.sizes().empty()) return spec;
-  const auto asked = target_spec(mesh.layout(), spec.shape(), target);
-  require(asked == spec, [&] {
-    return fmt::format("expected local Views of {}, got {}", to_string(asked), to_string(spec));
+  common([&] {
+    const auto asked = target_spec(mesh.layout(), spec.shape(), target);
+    require(asked == spec, [&] {
+      return fmt::format("expected local Views of {}, got {}", to_string(asked), to_string(spec));
+    });
   });
   return spec;
 }

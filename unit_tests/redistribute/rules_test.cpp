@@ -251,6 +251,17 @@ TEST(Rules, a_rank_off_the_mesh_learns_the_rules) {
   }
 }
 
+TEST(Rules, sizes_that_differ_between_ranks_are_found_on_another_mesh) {
+  if (world_size() < 3) return;
+  const auto x = iota<Vector>(mesh_of({world_size()}), Shard(0), {8});
+  const auto sizes = world_rank() == 0 ? Sizes(0, {3, 5}) : Sizes(0, {5, 3});
+
+  const auto message = message_of<InvalidArgument>([&] { redistribute(x, mesh_of({2}), sizes); });
+
+  EXPECT_NE(message.find("S(0) of sizes [3, 5]"), std::string::npos) << message;
+  EXPECT_EQ(wrong_iota(redistribute(x, mesh_of({2}), Sizes(0, {3, 5}))), "");
+}
+
 TEST(Rules, ownerships_that_agree_share_memory_without_an_exchange) {
   const auto mesh = mesh_of({world_size()});
   const auto x = iota<Vector>(mesh, Balanced(0), {2 * world_size()});

@@ -42,9 +42,9 @@ struct FileArray {
 
 /// A File is a file of bytes that the ranks of a group have opened together, by MPI-IO.
 ///
-/// Every failure is an IoError that names the path, but for open() where MPI has no communicator left,
-/// which is an MpiError. It is thrown on the rank that met it, by open()
-/// on all ranks. Other ranks may not know of it: throw_together tells them. Sizes are 64-bit.
+/// Every failure is an IoError that names the path, but for open() where MPI has no communicator
+/// left, which is an MpiError. It is thrown on the rank that met it, by open() on all ranks. Other
+/// ranks may not know of it: throw_together tells them. Sizes are 64-bit.
 class File {
  public:
   /// Opens the file at `path` on all ranks. Collective over the group. Errors: IoError, MpiError.

@@ -104,8 +104,8 @@ class OutPlacement {
 };
 
 /// Makes an output of equal extents on every rank: global extent = local extent × number of parts.
-/// The call throws InvalidArgument under Cyclic, and under HeadTail for an odd extent: pieces of equal
-/// extents are not what these rules give.
+/// The call throws InvalidArgument under Cyclic, and under HeadTail for an odd extent: pieces of
+/// equal extents are not what these rules give.
 inline OutPlacement even(Placements placements) {
   OutPlacement result(std::move(placements));
   result.rule_ = OutPlacement::Rule::even;

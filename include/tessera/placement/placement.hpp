@@ -15,7 +15,8 @@ enum class ReduceOp : std::uint8_t { sum, avg, product, min, max, band, bor, bxo
 /// Returns the name of the operation: "sum", "avg", ….
 std::string to_string(ReduceOp op);
 
-/// A ShardingRule says how a sharding cuts its tensor dim, see Shard, Balanced, Cyclic and HeadTail.
+/// A ShardingRule says how a sharding cuts its tensor dim, see Shard, Balanced, Cyclic and
+/// HeadTail.
 enum class ShardingRule : std::uint8_t { chunk, balanced, cyclic, head_tail };
 
 /// Every rank along the mesh dim holds the full extent, with the same values.
@@ -46,8 +47,8 @@ struct Balanced {
   friend constexpr bool operator==(Balanced, Balanced) = default;
 };
 
-/// Blocks of `block` consecutive indices of tensor dim `dim` are dealt out to the ranks in turn, from
-/// coordinate 0 on. A rank stores its blocks one after another, as ScaLAPACK does.
+/// Blocks of `block` consecutive indices of tensor dim `dim` are dealt out to the ranks in turn,
+/// from coordinate 0 on. A rank stores its blocks one after another, as ScaLAPACK does.
 ///
 /// Example: 10 rows in blocks of 2 on 3 ranks: rows 0, 1, 6, 7; rows 2, 3, 8, 9; rows 4, 5.
 struct Cyclic {
@@ -77,9 +78,9 @@ struct Partial {
   friend constexpr bool operator==(Partial, Partial) = default;
 };
 
-/// A Placement is a Replicate, a Partial, or a sharding (Shard, Balanced, Cyclic, HeadTail): it says
-/// what the ranks along one mesh dim hold of a tensor. Placements of different names are different,
-/// even if they give each rank the same elements.
+/// A Placement is a Replicate, a Partial, or a sharding (Shard, Balanced, Cyclic, HeadTail): it
+/// says what the ranks along one mesh dim hold of a tensor. Placements of different names are
+/// different, even if they give each rank the same elements.
 class Placement {
  public:
   /// Makes Replicate().

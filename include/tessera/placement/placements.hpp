@@ -42,12 +42,11 @@ class Placements {
   /// Takes a split order: split_positions[mesh_dim] is the position of this mesh dim in the split
   /// order of its tensor dim, counted from 0, and 0 if it is not a sharding.
   ///
-  /// Errors (all constructors): InvalidArgument for two kinds of Partial other than sum with avg; for
-  /// a Cyclic with a block below 1; for a Cyclic or HeadTail that is not the only sharding of its
-  /// tensor dim; and for positions that are not a permutation of 0 … k−1 among the k mesh dims of a
-  /// tensor dim.
-  /// `tensor_dims`, if given, is the number of dims of the tensors that these placements are meant
-  /// for; a spec checks it.
+  /// Errors (all constructors): InvalidArgument for two kinds of Partial other than sum with avg;
+  /// for a Cyclic with a block below 1; for a Cyclic or HeadTail that is not the only sharding of
+  /// its tensor dim; and for positions that are not a permutation of 0 … k−1 among the k mesh dims
+  /// of a tensor dim. `tensor_dims`, if given, is the number of dims of the tensors that these
+  /// placements are meant for; a spec checks it.
   Placements(std::vector<Placement> placements, std::vector<int> split_positions,
              std::optional<int> tensor_dims = {});
 

@@ -45,10 +45,10 @@ struct Step {
   std::vector<Phase> phases;
 };
 
-/// Holds the planner's numbers for the busiest rank: upper bounds, and exact on a mesh of up to 64
-/// ranks that lies on one node.
+/// Holds the planner's upper bounds over all ranks. On a mesh of up to 64 ranks that lies on one
+/// node, they are exact for each transfer of a plan.
 struct PlanCost {
-  std::int64_t bytes_received = 0;  ///< where it is a bound, bytes from the rank itself count, too
+  std::int64_t bytes_received = 0;  ///< includes bytes from the rank itself on other meshes
   std::int64_t bytes_reduced = 0;   ///< operand bytes read by reductions
   std::int64_t messages_received = 0;
   std::int64_t inter_node_bytes_received = 0;     ///< part from other nodes, counted on some ranks

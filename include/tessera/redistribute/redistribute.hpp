@@ -16,13 +16,14 @@ namespace tessera {
 
 /// Returns a tensor with the same global values under another distribution.
 ///
-/// With placements as the target, boundaries stay where a tensor dim is split by the same mesh dims
-/// in the same order, else the chunk rule holds; a spec has boundaries of its own. Without a target
-/// every rank gets all values. All transitions between Shard, Replicate and Partial, even or not,
-/// take at most two exchanges; more only if they cost less: with many peers, or on several nodes.
+/// With placements as the target, boundaries stay where Shard splits a tensor dim by the same mesh
+/// dims in the same order, else the rules of the placements hold; a spec and Sizes have boundaries
+/// of their own. Without a target every rank gets all values. All transitions between shardings,
+/// Replicate and Partial, even or not, take at most two exchanges; more only if they cost less:
+/// with many peers, or on several nodes.
 ///
-/// Result:     View type Out, if that is given, else see redistributed_view_t. If the spec stays and
-///             the result has type V, it is the same memory.
+/// Result:     View type Out, if that is given, else see redistributed_view_t. If the spec stays, or
+///             changes in rules alone that agree(), and the result has type V, it is the same memory.
 /// Collective: over the mesh. With an execution space instance, work is ordered on it and not
 ///             fenced at the end; without one, there is a global fence before, and the result is
 ///             complete. Off the mesh: an empty tensor.
@@ -110,8 +111,8 @@ Pending<DTensor<redistributed_view_t<V, Out>>> redistribute_async(
 /// allows, unless the redistribution can run in place: an all-reduce into the same View can.
 ///
 /// Collective over the mesh. Errors: those of redistribute(); MeshMismatch for tensors on different
-/// meshes; InvalidArgument for shapes that differ, for a destination whose own elements share memory
-/// (a stride of 0), and for a copy that takes more than the extra memory.
+/// meshes; InvalidArgument for shapes that differ, for a destination whose own elements share
+/// memory (a stride of 0), and for a copy that takes more than the extra memory.
 template <LocalView W, LocalView V>
 void redistribute_into(const DTensor<W>& destination, const DTensor<V>& tensor,
                        const RedistributeOptions& options = {}) {

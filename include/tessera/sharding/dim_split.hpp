@@ -60,6 +60,8 @@ struct DimSplit {
   /// Returns what a coordinate (one number per mesh dim of the mesh) holds; the empty interval at
   /// `extent` if that is nothing.
   Sections sections(std::span<const int> coordinate) const;
+  /// Returns the number, in split order, of the part that a coordinate holds.
+  int number(std::span<const int> coordinate) const;
   /// Returns the part with this number, in split order.
   Sections part(int index) const;
   /// Returns the coordinate of part `index` on the k-th of mesh_dims.
@@ -82,11 +84,12 @@ struct Part {
 };
 
 /// Returns the parts that share an index with `range`, in split order. If fixed[mesh_dim] ≥ 0, only
-/// this coordinate is admitted along the mesh dim. O(result), for cyclic O(parts).
+/// this coordinate is admitted along the mesh dim. O(result) for chunk, balanced and boundaries.
 std::vector<Part> parts_meeting(const DimSplit& split, Interval range, std::span<const int> fixed);
 
-/// Returns whether two splits of one mesh give each coordinate the same sections. O(1) where rules
-/// and boundaries tell, otherwise O(parts of both) at most.
+/// Returns whether two splits of one mesh give each coordinate the same sections. O(1) where the
+/// first parts differ or the rules tell; otherwise it looks at all coordinates of their mesh dims
+/// at most.
 bool agree(const DimSplit& a, const DimSplit& b);
 
 }  // namespace tessera

@@ -14,8 +14,8 @@
 
 namespace tessera {
 
-/// A Section is a regular part of one tensor dim: `count` blocks of `block` indices, whose beginnings
-/// are `period` apart. The last block may be shorter; it has `last` indices.
+/// A Section is a regular part of one tensor dim: `count` blocks of `block` indices, whose
+/// beginnings are `period` apart. The last block may be shorter; it has `last` indices.
 ///
 /// Example: {2, 2, 6, 2, 2} is 2, 3, 8, 9. An interval is a Section of one block.
 struct Section {
@@ -102,9 +102,9 @@ struct Piece {
 /// Returns the piece as text: "[0:4, 2:5]", "[0:2|6:8, 0:5]".
 std::string to_string(const Piece& piece);
 
-/// A IndexRun describes some of the indices of one tensor dim that lie on two ranks, as both store them:
-/// `extent` indices in blocks of `block`, of which the last one may be shorter. On either side,
-/// block i begins at local index `offset + i * stride`.
+/// An IndexRun describes some of the indices of one tensor dim that lie on two ranks, as both store
+/// them: `extent` indices in blocks of `block`, of which the last one may be shorter. On either
+/// side, block i begins at local index `offset + i * stride`.
 struct IndexRun {
   struct Side {
     std::int64_t offset = 0;

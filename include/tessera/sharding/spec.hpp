@@ -54,9 +54,9 @@ class DTensorSpec {
   /// Describes a tensor of global shape `shape`.
   ///
   /// Errors: InvalidArgument for a number of placements other than that of mesh dims, a dim of a
-  /// sharding out of range, a negative extent, a product of extents of 2^63 or more, boundaries that
-  /// are not parts+1 ascending positions from 0 to the extent, or boundaries that are not those of
-  /// the rule where a sharding is not a Shard.
+  /// sharding out of range, a negative extent, a product of extents of 2^63 or more, boundaries
+  /// that are not parts+1 ascending positions from 0 to the extent, or boundaries that are not
+  /// those of the rule where a sharding is not a Shard.
   DTensorSpec(MeshLayout layout, const Placements& placements, const Extents& shape,
               Boundaries boundaries = {});
 
@@ -73,7 +73,8 @@ class DTensorSpec {
 
   /// Returns the shape of the local piece of `coordinate` (one number per mesh dim).
   ///
-  /// Without boundaries, each sharding of dim d, taken in split order, replaces extent d by its part.
+  /// Without boundaries, each sharding of dim d, taken in split order, replaces extent d by its
+  /// part.
   /// Example: shape {10}, mesh 2x2, {Shard(0), Shard(0)}: rows 0-2, 3-4, 5-7, 8-9.
   /// Shapes:  global [n_0 … n_{k-1}] → local [m_0 … m_{k-1}], m_d ≤ n_d, possibly 0.
   Extents local_shape(const std::vector<int>& coordinate) const;
@@ -86,8 +87,8 @@ class DTensorSpec {
   Extents global_offset(const std::vector<int>& coordinate) const;
   /// Takes a row-major mesh rank. Errors: InvalidArgument also if the mesh has no such rank.
   Extents global_offset(int mesh_rank) const;
-  /// Returns whether the pieces of all ranks are boxes: by Shard and Balanced they are, by Cyclic and
-  /// HeadTail only if no rank has two blocks or chunks.
+  /// Returns whether the pieces of all ranks are boxes: by Shard and Balanced they are, by Cyclic
+  /// and HeadTail only if no rank has two blocks or chunks.
   bool has_boxes() const;
   /// Returns the boxes that `coordinate` holds, in the order in which it stores them: one box,
   /// possibly empty, if has_boxes(). By Cyclic their number is that of the blocks.
@@ -101,8 +102,8 @@ class DTensorSpec {
   ///
   /// Errors: InvalidArgument for a tensor dim, a rank or an index out of range.
   std::int64_t global_index(int mesh_rank, int tensor_dim, std::int64_t local) const;
-  /// Returns the index in the piece of a mesh rank of index `global` along a tensor dim; none if the
-  /// rank does not hold it. Errors: those of global_index().
+  /// Returns the index in the piece of a mesh rank of index `global` along a tensor dim; none if
+  /// the rank does not hold it. Errors: those of global_index().
   std::optional<std::int64_t> local_index(int mesh_rank, int tensor_dim, std::int64_t global) const;
   /// Returns, for each tensor dim, the largest extent of any rank's local piece.
   Extents largest_local_shape() const;
@@ -123,17 +124,17 @@ class DTensorSpec {
   std::shared_ptr<const Data> data_;
 };
 
-/// Returns whether two specs give every rank the same elements of a tensor of one shape, in the same
-/// order, whatever their shardings are called: then what lies under one needs no move to lie under
-/// the other. A Partial agrees with the same Partial only.
+/// Returns whether two specs give every rank the same elements of a tensor of one shape, in the
+/// same order, whatever their shardings are called: then what lies under one needs no move to lie
+/// under the other. A Partial agrees with the same Partial only.
 ///
 /// Example: 8 rows on 4 ranks as B(0) and as S(0).
 bool agree(const DTensorSpec& a, const DTensorSpec& b);
 
 namespace detail {
 
-/// Returns whether two specs agree(), and their placements differ in the rules of shardings at most: a
-/// program that mistakes one tensor dim for another shall fail on a mesh of one rank, too.
+/// Returns whether two specs agree(), and their placements differ in the rules of shardings at
+/// most: a program that mistakes one tensor dim for another shall fail on a mesh of one rank, too.
 bool agree_but_for_rules(const DTensorSpec& a, const DTensorSpec& b);
 
 }  // namespace detail
@@ -144,9 +145,9 @@ std::string to_string(const DTensorSpec& spec);
 /// Writes to_string(value).
 std::ostream& operator<<(std::ostream& out, const DTensorSpec& value);
 
-/// Returns the spec of the same tensor under other placements. A tensor dim that Shard splits by the
-/// same mesh dims in the same order keeps its boundaries; in all other tensor dims the rules of the
-/// placements hold.
+/// Returns the spec of the same tensor under other placements. A tensor dim that Shard splits by
+/// the same mesh dims in the same order keeps its boundaries; in all other tensor dims the rules of
+/// the placements hold.
 ///
 /// Errors: InvalidArgument as the constructor.
 DTensorSpec with_placements(const DTensorSpec& spec, const Placements& placements);

@@ -57,8 +57,8 @@ class TargetPlacement {
 /// placements and Sizes, one of them (on a mesh of one dim), Placements, all_replicate, or a
 /// DTensorSpec.
 ///
-/// Examples: {Shard(0), Replicate()}, Balanced(0), Sizes(0, {3, 1, 4}), {{Shard(0), Shard(0)}, {1, 0}}
-/// with a split order, by_dim(mesh, {{"dp", "tp"}, {}}), other.spec().
+/// Examples: {Shard(0), Replicate()}, Balanced(0), Sizes(0, {3, 1, 4}), {{Shard(0), Shard(0)}, {1,
+/// 0}} with a split order, by_dim(mesh, {{"dp", "tp"}, {}}), other.spec().
 class Target {
  public:
   Target(AllReplicate) {}
@@ -111,14 +111,16 @@ DTensorSpec target_spec(const DTensorSpec& source, const Target& target);
 
 /// Returns the target for a tensor of `shape` on `layout`.
 ///
-/// Errors: those of the constructor of DTensorSpec; InvalidArgument for Sizes as above; MeshMismatch
-/// and InvalidArgument for a spec on another mesh or of another shape.
+/// Errors: those of the constructor of DTensorSpec; InvalidArgument for Sizes as above;
+/// MeshMismatch and InvalidArgument for a spec on another mesh or of another shape.
 DTensorSpec target_spec(const MeshLayout& layout, const Extents& shape, const Target& target);
 
+/// Returns `hash`, which stands for the placements of a target, with the Sizes of the target.
+std::uint64_t with_sizes(std::uint64_t hash, const Target& target);
 /// Returns a hash of the target on a mesh of `mesh_dims` dims.
 std::uint64_t hash_of(const Target& target, int mesh_dims);
-/// Returns the target on a mesh of `mesh_dims` dims as text: "S(0), R", with "of sizes [3, 1, 4]" behind
-/// a placement where there are Sizes, or the text of the spec.
+/// Returns the target on a mesh of `mesh_dims` dims as text: "S(0), R", with "of sizes [3, 1, 4]"
+/// behind a placement where there are Sizes, or the text of the spec.
 std::string to_string(const Target& target, int mesh_dims);
 
 }  // namespace detail

@@ -87,15 +87,15 @@ class DTensor {
     if (!has_offset_) detail::require_boxes(spec_);
     return piece_.offset;
   }
-  /// Returns the global index, along one tensor dim, of index `local` of this rank's local piece. It
-  /// works under every sharding. A negative tensor dim counts from the last one.
+  /// Returns the global index, along one tensor dim, of index `local` of this rank's local piece.
+  /// It works under every sharding. A negative tensor dim counts from the last one.
   ///
   /// Errors: InvalidArgument for a dim or an index out of range.
   std::int64_t global_index(int tensor_dim, std::int64_t local) const {
     return detail::global_index(mesh_, spec_, tensor_dim, local);
   }
-  /// Returns the local index of index `global` along one tensor dim; none if this rank does not hold
-  /// it. Errors: those of global_index().
+  /// Returns the local index of index `global` along one tensor dim; none if this rank does not
+  /// hold it. Errors: those of global_index().
   std::optional<std::int64_t> local_index(int tensor_dim, std::int64_t global) const {
     return detail::local_index(mesh_, spec_, tensor_dim, global);
   }

@@ -115,7 +115,8 @@ template <class V, class Function>
 consteval bool expect_element_function() {
   if constexpr (expect_allocatable<V>()) {
     using Index = Kokkos::Array<std::int64_t, V::rank()>;
-    // With a device nothing is asked: nvcc does not know on the host what a device function returns.
+    // With a device nothing is asked: nvcc does not know on the host what a device function
+    // returns.
     constexpr bool is_callable = has_device || std::is_invocable_v<const Function&, Index&>;
     static_assert(is_callable,
                   "from_function: expected a function that takes the global index as one "
@@ -313,13 +314,14 @@ DTensor<V> full(const Execution& exec, const Target& target, const Extents& shap
   });
 }
 
-/// Makes a floating or complex tensor of random numbers that are uniform in [0, 1): those of a seed,
-/// or, without one, the next ones of the mesh, which advance with each call until manual_seed().
+/// Makes a floating or complex tensor of random numbers that are uniform in [0, 1): those of a
+/// seed, or, without one, the next ones of the mesh, which advance with each call until
+/// manual_seed().
 ///
-/// An element depends on (seed, stream, its global index) only: the gathered tensor is bit-identical
-/// for every mesh, placement, layout and backend. See Random. Without a seed it is collective over
-/// the mesh, and no message is sent; a rank that has left out a call is found by the next call that
-/// needs one.
+/// An element depends on (seed, stream, its global index) only: the gathered tensor is
+/// bit-identical for every mesh, placement, layout and backend. See Random. Without a seed it is
+/// collective over the mesh, and no message is sent; a rank that has left out a call is found by
+/// the next call that needs one.
 template <class V>
 DTensor<V> rand(const DeviceMesh& mesh, const Target& target, const Extents& shape,
                 Random random = {}) {

@@ -34,8 +34,8 @@ struct Random {
 };
 
 /// Resets the random numbers that rand() and randn() draw without a seed on meshes of these ranks
-/// in this shape: call number n after it, from 0, draws those of the given seed and stream 2^63 + n.
-/// Every mesh begins as if after manual_seed(mesh, 0), so that the first draws on two meshes are
+/// in this shape: call number n after it, from 0, draws those of the given seed and stream 2^63 +
+/// n. Every mesh begins as if after manual_seed(mesh, 0), so that the first draws on two meshes are
 /// equal.
 ///
 /// Collective over the mesh. Errors: InvalidArgument for a null mesh, or seeds that differ between
@@ -62,8 +62,8 @@ RandomKey key_of(const Random& random, const DeviceMesh& mesh, FunctionName func
 /// complex128, and 16-bit floats if the backend has them. All ranks get the same result.
 void require_random(ElementType type);
 
-/// Fills `destination`, which holds `piece` of a tensor of `global_shape`. Ordered on `execution`, not
-/// fenced.
+/// Fills `destination`, which holds `piece` of a tensor of `global_shape`. Ordered on `execution`,
+/// not fenced.
 ///
 /// Uniform numbers lie in [0, 1). Errors: as require_random.
 void fill_random(const Execution& execution, Distribution distribution, RandomKey key,

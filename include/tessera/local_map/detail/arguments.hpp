@@ -92,7 +92,7 @@ class Localizer {
   template <class V>
   V local_view(const DTensor<V>& tensor) {
     const auto& target = (next_++)->spec;
-    if (agree(target, tensor.spec())) return tensor.to_local();
+    if (agree_but_for_rules(target, tensor.spec())) return tensor.to_local();
     auto moved = std::make_shared<DTensor<redistributed_view_t<V>>>(redistribute(tensor, target));
     kept_.push_back(moved);
     return V(moved->to_local());

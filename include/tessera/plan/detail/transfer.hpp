@@ -15,8 +15,8 @@
 
 namespace tessera {
 
-/// A Block is what travels between this rank and `peer`, a mesh rank, in one message; `peer` is this
-/// rank itself for what stays. It is the product of one list of runs per tensor dim, see
+/// A Block is what travels between this rank and `peer`, a mesh rank, in one message; `peer` is
+/// this rank itself for what stays. It is the product of one list of runs per tensor dim, see
 /// Blocks::runs().
 struct Block {
   int peer;
@@ -74,8 +74,8 @@ namespace detail {
 /// of `to` needs. Both are on one mesh, unless MeshPair numbers the ranks of two.
 ///
 /// Along a mesh dim that `from` does not shard, and along `kept_dims`, a rank fetches from its own
-/// coordinate, so that it takes what it has from itself. Along `reduced_dims` it fetches from every coordinate and
-/// reduces.
+/// coordinate, so that it takes what it has from itself. Along `reduced_dims` it fetches from every
+/// coordinate and reduces.
 struct Transfer {
   DTensorSpec from = {};
   DTensorSpec to = {};
@@ -83,8 +83,8 @@ struct Transfer {
   std::vector<int> first_only = {};    ///< mesh dims along which only coordinate 0 fetches
   ReduceOp op = ReduceOp::sum;
   std::int64_t divisor = 1;
-  /// Lists mesh dims that `from` shards, and along which a rank fetches from its own coordinate alone:
-  /// each rank keeps its share of what becomes Partial.
+  /// Lists mesh dims that `from` shards, and along which a rank fetches from its own coordinate
+  /// alone: each rank keeps its share of what becomes Partial.
   std::vector<int> kept_dims = {};
   /// Gives the distribution of the arrays from which data is taken, if it is not `from`: there, a
   /// rank's piece of `from` is a slice of a larger piece.
@@ -99,8 +99,8 @@ struct Transfer {
   bool is_on_one_mesh() const { return from.layout() == to.layout(); }
 };
 
-/// Returns what the rank at `coordinate` fetches, its own blocks included: for each part of its piece
-/// that lies on one rank, the contributions in order.
+/// Returns what the rank at `coordinate` fetches, its own blocks included: for each part of its
+/// piece that lies on one rank, the contributions in order.
 Blocks blocks_to_receive(const Transfer& transfer, std::span<const int> coordinate);
 
 /// Returns what other ranks fetch from the rank at `coordinate`.
@@ -110,8 +110,8 @@ Blocks blocks_to_send(const Transfer& transfer, std::span<const int> coordinate)
 /// included.
 int most_peers(const Transfer& transfer);
 
-/// Returns an upper bound on the number of blocks that a rank fetches from ranks which differ in what
-/// they hold; a reduction fetches each of them once for each contribution.
+/// Returns an upper bound on the number of blocks that a rank fetches from ranks which differ in
+/// what they hold; a reduction fetches each of them once for each contribution.
 int most_parts(const Transfer& transfer);
 
 /// Returns true only if every rank owns what it fetches, or a contribution to it. A conservative
@@ -121,8 +121,8 @@ bool keeps_own(const Transfer& transfer);
 /// Returns the number of ranks that fetch each element of what one rank holds.
 std::int64_t copies(const Transfer& transfer);
 
-/// Returns for each mesh dim the only coordinate from which the rank at `coordinate` fetches although
-/// `from` may shard it, otherwise -1.
+/// Returns for each mesh dim the only coordinate from which the rank at `coordinate` fetches
+/// although `from` may shard it, otherwise -1.
 std::vector<int> fixed_senders(const Transfer& transfer, std::span<const int> coordinate);
 
 /// Returns whether some rank fetches something from another one; equal on every rank.

@@ -88,7 +88,7 @@ Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
   require_representable<Result>(target);
   const auto& mesh = tensor.device_mesh();
   if constexpr (std::is_same_v<Result, V>)
-    if (agree(target, tensor.spec())) {
+    if (agree_but_for_rules(target, tensor.spec())) {
       constexpr auto type = element_type<typename Result::value_type>();
       const auto settings = settings_for<V, Result>(options.extra_memory);
       const RedistributeCall call{operation.name(), tensor.spec(), target, type, settings};
