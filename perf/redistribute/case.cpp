@@ -24,6 +24,8 @@ struct Transition {
 };
 
 std::string short_name(const Placement& placement) {
+  if (placement.rule() == ShardingRule::cyclic)
+    return fmt::format("C{}.{}", placement.dim(), placement.block());
   if (placement.is_shard()) return fmt::format("S{}", placement.dim());
   if (placement.is_partial(ReduceOp::avg)) return "A";
   return placement.is_partial() ? "P" : "R";
@@ -57,11 +59,36 @@ std::vector<Case> joined(std::initializer_list<std::vector<Case>> lists) {
   return result;
 }
 
-std::vector<Box> boxes(const Placement& placement, const Extents& shape, int ranks) {
+/// Returns block-cyclic matrices, beside which COSTA and ScaLAPACK are measured.
+std::vector<Case> cyclic_cases(const std::vector<Extents>& shapes) {
+  const Placement rows = Cyclic(0, 64);
+  const Placement columns = Cyclic(1, 64);
+  return cases({{rows, s0},
+                {s0, rows},
+                {columns, s1},
+                {s1, columns},
+                {rows, s1},
+                {s1, rows},
+                {rows, Cyclic(0, 48)}},
+               shapes);
+}
+
+DTensorSpec spec_of(const Placement& placement, const Extents& shape, int ranks) {
   const auto held = placement.is_partial() ? Placement(Replicate()) : placement;
-  const DTensorSpec spec(MeshLayout({ranks}), {held}, shape);
+  return {MeshLayout({ranks}), {held}, shape};
+}
+
+std::vector<Piece> pieces(const DTensorSpec& spec) {
+  std::vector<Piece> result;
+  for (int rank = 0; rank < spec.layout().size(); ++rank)
+    result.push_back(spec.sections(std::vector{rank}));
+  return result;
+}
+
+std::vector<Box> boxes(const DTensorSpec& spec) {
   std::vector<Box> result;
-  for (int rank = 0; rank < ranks; ++rank) result.push_back(spec.piece(std::vector{rank}));
+  for (int rank = 0; spec.has_boxes() && rank < spec.layout().size(); ++rank)
+    result.push_back(spec.piece(std::vector{rank}));
   return result;
 }
 
@@ -76,15 +103,18 @@ std::vector<Case> all_cases() {
                                      {1024, 2048}, {4096, 4096}, {8192, 8192}};
   const auto uneven = cases({{s0, s1}, {s1, s0}}, {{4099, 4093}});
   const auto averages = average_cases({{64, 64}, {1024, 2048}, {4096, 4096}});
-  return joined({cases(transitions(), even), averages, uneven, cube_cases(256)});
+  const auto cyclic = cyclic_cases({{512, 512}, {1024, 2048}, {4096, 4096}, {4099, 4093}});
+  return joined({cases(transitions(), even), averages, uneven, cube_cases(256), cyclic});
 }
 
 std::vector<Case> brief_cases() {
   const std::vector<Extents> shapes = {{16, 32}, {67, 61}, {512, 400}};
-  return joined({cases(transitions(), shapes), average_cases({{67, 61}}), cube_cases(13)});
+  return joined({cases(transitions(), shapes), average_cases({{67, 61}}), cube_cases(13),
+                 cyclic_cases({{67, 261}})});
 }
 
 bool Geometry::is_even() const {
+  if (!has_boxes()) return false;
   const auto size = intersect(source.front(), target.front()).size();
   return std::ranges::all_of(source, [&](const Box& from) {
     return std::ranges::all_of(target,
@@ -93,10 +123,14 @@ bool Geometry::is_even() const {
 }
 
 Geometry geometry_of(const Case& test_case, int rank, int ranks) {
+  const auto source = spec_of(test_case.source, test_case.shape, ranks);
+  const auto target = spec_of(test_case.target, test_case.shape, ranks);
   return {rank,
           test_case.shape,
-          boxes(test_case.source, test_case.shape, ranks),
-          boxes(test_case.target, test_case.shape, ranks),
+          pieces(source),
+          pieces(target),
+          boxes(source),
+          boxes(target),
           test_case.source.is_partial(),
           test_case.source.is_partial(ReduceOp::avg) ? ranks : 1};
 }

@@ -25,19 +25,23 @@ std::vector<Case> all_cases();
 /// Returns the same transitions with tensors so small that they take no time.
 std::vector<Case> brief_cases();
 
-/// Describes which box of a tensor each rank holds before and after a redistribution.
+/// Describes what each rank holds of a tensor before and after a redistribution.
 struct Geometry {
   int rank = 0;
   Extents shape;
-  std::vector<Box> source;  ///< box of each rank before
-  std::vector<Box> target;  ///< box of each rank after
+  std::vector<Piece> source_pieces;  ///< piece of each rank before
+  std::vector<Piece> target_pieces;  ///< piece of each rank after
+  std::vector<Box> source;           ///< the same as boxes; empty if they are none
+  std::vector<Box> target;
   bool is_reduction = false;
   int divisor = 1;  ///< number by which a reduction divides the sum
 
-  int ranks() const { return static_cast<int>(source.size()); }
+  int ranks() const { return static_cast<int>(source_pieces.size()); }
+  /// Returns whether all pieces are boxes, which the hand-written variants expect.
+  bool has_boxes() const { return !source.empty() && !target.empty(); }
   std::size_t self() const { return static_cast<std::size_t>(rank); }
-  std::int64_t source_size() const { return source[self()].size(); }
-  std::int64_t target_size() const { return target[self()].size(); }
+  std::int64_t source_size() const { return source_pieces[self()].size(); }
+  std::int64_t target_size() const { return target_pieces[self()].size(); }
   /// Returns whether every pair of ranks exchanges the same number of elements.
   bool is_even() const;
 };

@@ -52,7 +52,8 @@ Variant reshape(const Geometry& geometry, const char* name, heffte::reshape_algo
 }  // namespace
 
 std::vector<Variant> heffte_variants(const Case& test_case, const Geometry& geometry) {
-  const bool moves = test_case.source.is_shard() && test_case.target.is_shard();
+  const bool moves =
+      geometry.has_boxes() && test_case.source.is_shard() && test_case.target.is_shard();
   const bool has_empty = std::ranges::any_of(geometry.source, &Box::is_empty) ||
                          std::ranges::any_of(geometry.target, &Box::is_empty);
   if (!moves || has_empty || geometry.ranks() == 1) return {};

@@ -29,15 +29,27 @@ Rule target_rule(const Geometry& geometry) {
           contributions * (contributions - 1) / 2 / geometry.divisor};
 }
 
-/// Returns the global index of the first element of row `row` of a box, where rows are counted in
-/// packed order.
-std::int64_t first_of_row(const Extents& shape, const Box& box, std::int64_t row) {
+/// Calls visit(position in the piece, length, global index of the first element) for each run of
+/// elements of a piece that follow one another in the tensor, too, in memory order.
+template <class Visit>
+void for_each_run(const Extents& shape, const Piece& piece, const Visit& visit) {
+  if (piece.is_empty()) return;
   const auto strides = row_major_strides(shape);
+  const auto local = piece.shape();
   const auto last = shape.size() - 1;
-  auto global = box.offset[last];
-  for (auto d = last; d-- > 0; row /= box.shape[d])
-    global += (box.offset[d] + row % box.shape[d]) * strides[d];
-  return global;
+  std::int64_t position = 0;
+  for (std::int64_t row = 0; row < piece.size() / local[last]; ++row) {
+    std::int64_t first = 0;
+    auto rest = row;
+    for (auto d = last; d-- > 0; rest /= local[d])
+      first += piece.sections[d].global_index(rest % local[d]) * strides[d];
+    for (const auto& section : piece.sections[last])
+      for (std::int64_t i = 0; i < section.count; ++i) {
+        const auto length = i + 1 == section.count ? section.last : section.block;
+        visit(position, length, first + section.begin + i * section.period);
+        position += length;
+      }
+  }
 }
 
 void fill_row(double* row, std::int64_t length, const Rule& rule, std::int64_t first) {
@@ -60,28 +72,23 @@ std::string describe(const double* row, std::int64_t at, const Rule& rule, std::
          std::to_string(at + i) + " of the piece, got " + std::to_string(row[i]);
 }
 
-std::optional<std::string> mistake(const Extents& shape, const Box& box, const Rule& rule,
+std::optional<std::string> mistake(const Extents& shape, const Piece& piece, const Rule& rule,
                                    const double* data) {
-  if (box.is_empty()) return {};
-  const auto length = box.shape[shape.size() - 1];
-  for (std::int64_t row = 0; row < box.size() / length; ++row) {
-    const auto first = first_of_row(shape, box, row);
-    const auto* values = data + row * length;
-    if (!is_right_row(values, length, rule, first))
-      return describe(values, row * length, rule, first);
-  }
-  return {};
+  std::optional<std::string> result;
+  for_each_run(shape, piece, [&](std::int64_t at, std::int64_t length, std::int64_t first) {
+    if (!result && !is_right_row(data + at, length, rule, first))
+      result = describe(data + at, at, rule, first);
+  });
+  return result;
 }
 
 }  // namespace
 
 void fill_source(const Geometry& geometry, double* source) {
-  const auto& box = geometry.source[geometry.self()];
-  if (box.is_empty()) return;
-  const auto length = box.shape[geometry.shape.size() - 1];
-  for (std::int64_t row = 0; row < box.size() / length; ++row)
-    fill_row(source + row * length, length, source_rule(geometry),
-             first_of_row(geometry.shape, box, row));
+  for_each_run(geometry.shape, geometry.source_pieces[geometry.self()],
+               [&](std::int64_t at, std::int64_t length, std::int64_t first) {
+                 fill_row(source + at, length, source_rule(geometry), first);
+               });
 }
 
 void poison_target(const Geometry& geometry, double* target) {
@@ -90,11 +97,13 @@ void poison_target(const Geometry& geometry, double* target) {
 }
 
 std::optional<std::string> mistake_in_source(const Geometry& geometry, const double* source) {
-  return mistake(geometry.shape, geometry.source[geometry.self()], source_rule(geometry), source);
+  return mistake(geometry.shape, geometry.source_pieces[geometry.self()], source_rule(geometry),
+                 source);
 }
 
 std::optional<std::string> mistake_in_target(const Geometry& geometry, const double* target) {
-  return mistake(geometry.shape, geometry.target[geometry.self()], target_rule(geometry), target);
+  return mistake(geometry.shape, geometry.target_pieces[geometry.self()], target_rule(geometry),
+                 target);
 }
 
 }  // namespace tessera::perf

@@ -57,6 +57,7 @@ std::vector<Variant> reduce_scatters(const Geometry& geometry);
 std::vector<Variant> all_reduces(const Geometry& geometry);
 /// Returns the variants of another library; none if it was not found: see TESSERA_PERF_WITH_PEERS.
 std::vector<Variant> costa_variants(const Case& test_case, const Geometry& geometry);
+std::vector<Variant> scalapack_variants(const Case& test_case, const Geometry& geometry);
 std::vector<Variant> heffte_variants(const Case& test_case, const Geometry& geometry);
 
 /// Returns all variants that apply to the case.
