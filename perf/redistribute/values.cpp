@@ -45,9 +45,9 @@ void for_each_run(const Extents& shape, const Piece& piece, const Visit& visit) 
       first += piece.sections[d].global_index(rest % local[d]) * strides[d];
     for (const auto& section : piece.sections[last])
       for (std::int64_t i = 0; i < section.count; ++i) {
-        const auto length = i + 1 == section.count ? section.last : section.block;
-        visit(position, length, first + section.begin + i * section.period);
-        position += length;
+        const auto block = section.interval(i);
+        visit(position, block.size(), first + block.begin);
+        position += block.size();
       }
   }
 }

@@ -93,12 +93,7 @@ bool RankLoads::fetches(const Transfer& transfer, int position) const {
 
 std::int64_t RankLoads::common(const DTensorSpec& a, const DTensorSpec& b, int position) const {
   if (!is_on(a, position) || !is_on(b, position)) return 0;
-  const auto held = piece(a, position);
-  const auto other = piece(b, position);
-  std::int64_t result = 1;
-  for (std::size_t d = 0; d < held.sections.size(); ++d)
-    result *= common_extent(held.sections[d], other.sections[d]);
-  return result;
+  return common_size(piece(a, position), piece(b, position));
 }
 
 void RankLoads::add(const CountedTransfer& counted, int position, RankLoad& load) const {

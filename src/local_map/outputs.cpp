@@ -30,7 +30,7 @@ bool is_inferred(const Output& output) {
 void require_even(const DTensorSpec& local) {
   for (std::size_t d = 0; d < local.shape().size(); ++d) {
     const auto& split = local.split(d);
-    const auto rule = split.rules.empty() ? ShardingRule::chunk : split.rules.front();
+    const auto rule = split.rule(0);
     require(rule != ShardingRule::cyclic, [&] {
       return fmt::format("expected even() of Shard, Balanced or HeadTail, got {}; use shaped()",
                          to_string(local.placements()));

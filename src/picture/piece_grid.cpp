@@ -52,8 +52,7 @@ constexpr int most_holders = 4;
 }  // namespace
 
 PartIntervals::PartIntervals(const DimSplit& split) : extent_(split.extent), parts_(split.parts()) {
-  const bool is_cyclic = !split.rules.empty() && split.rules.front() == ShardingRule::cyclic;
-  if (is_cyclic && parts_ > 1) {
+  if (split.rule(0) == ShardingRule::cyclic && parts_ > 1) {
     block_ = split.block;
     count_ = extent_ / block_ + (extent_ % block_ != 0 ? 1 : 0);
     return;

@@ -33,14 +33,10 @@ void require_compatible_partials(const std::vector<Placement>& placements) {
   }
 }
 
-bool shares_its_dim(const Placement& sharding) {
-  return sharding.rule() == ShardingRule::chunk || sharding.rule() == ShardingRule::balanced;
-}
-
 /// Throws for a sharding that cannot be one of these. Its texts name no function; the caller does.
 void require_shardings(const std::vector<Placement>& placements) {
   for (const auto& placement : placements) {
-    if (!placement.is_shard() || shares_its_dim(placement)) continue;
+    if (!placement.is_shard() || detail::can_share_dim(placement.rule())) continue;
     require(placement.rule() != ShardingRule::cyclic || placement.block() >= 1, [&] {
       return fmt::format("expected a Cyclic with blocks of at least 1 index, got {}",
                          to_string(placement));

@@ -36,9 +36,9 @@ class CommonExtents {
   }
 
   /// Counts for the rank at `coordinate`. It fetches from `kept` mesh dims' own coordinates alone;
-  /// `stays` says along which mesh dims it sends to its own coordinate alone.
+  /// `sends_to_own` says along which mesh dims it sends to its own coordinate alone.
   DimCounts at_rank(const std::vector<int>& coordinate, const std::vector<char>& is_kept,
-                    const std::vector<char>& stays) const {
+                    const std::vector<char>& sends_to_own) const {
     const int own_part = from_.number(coordinate);
     const int need = to_.number(coordinate);
     DimCounts counts;
@@ -49,7 +49,8 @@ class CommonExtents {
         ++counts.senders;
       }
     for (int i = 0; i < to_parts_; ++i)
-      if (common(own_part, i) > 0 && is_admitted(to_, i, coordinate, stays)) ++counts.receivers;
+      if (common(own_part, i) > 0 && is_admitted(to_, i, coordinate, sends_to_own))
+        ++counts.receivers;
     return counts;
   }
 
@@ -85,14 +86,14 @@ BusiestRank busiest_rank(const Transfer& transfer) {
   const auto& mesh_shape = transfer.from.layout().shape();
   const auto mesh_dims = mesh_shape.size();
   std::vector<char> is_kept(mesh_dims, 0);
-  std::vector<char> stays(mesh_dims, 0);
+  std::vector<char> sends_to_own(mesh_dims, 0);
   std::int64_t receivers_of_each = 1;
   for (std::size_t d = 0; d < mesh_dims; ++d) {
     const int dim = static_cast<int>(d);
     is_kept[d] = contains(transfer.kept_dims, dim);
-    stays[d] = is_kept[d] ||
-               (!transfer.from.placements()[d].is_shard() && !contains(transfer.reduced_dims, dim));
-    if (!stays[d] && !transfer.to.placements()[d].is_shard() && !contains(transfer.first_only, dim))
+    sends_to_own[d] = stays(transfer, dim);
+    if (!sends_to_own[d] && !transfer.to.placements()[d].is_shard() &&
+        !contains(transfer.first_only, dim))
       receivers_of_each *= mesh_shape[d];
   }
   std::vector<CommonExtents> dims;
@@ -110,10 +111,10 @@ BusiestRank busiest_rank(const Transfer& transfer) {
     // Where coordinate 0 alone fetches, the others send nothing along a mesh dim on which they
     // stay.
     const bool sends = std::ranges::all_of(
-        transfer.first_only, [&](int d) { return !stays[at(d)] || coordinate[at(d)] == 0; });
+        transfer.first_only, [&](int d) { return !sends_to_own[at(d)] || coordinate[at(d)] == 0; });
     std::int64_t receivers = sends ? receivers_of_each : 0;
     for (const auto& dim : dims) {
-      const auto counts = dim.at_rank(coordinate, is_kept, stays);
+      const auto counts = dim.at_rank(coordinate, is_kept, sends_to_own);
       fetched *= counts.fetched;
       own *= counts.own;
       senders *= counts.senders;

@@ -78,8 +78,4 @@ void for_each_coordinate(const MeshLayout& layout, const std::vector<int>& mesh_
   choose(choose, 0);
 }
 
-/// Returns the number of elements that two pieces of one tensor have in common.
-std::int64_t common_size(const DTensorSpec& a, std::span<const int> in_a, const DTensorSpec& b,
-                         std::span<const int> in_b);
-
 }  // namespace tessera::detail

@@ -333,13 +333,6 @@ PlanCost RedistributePlan::cost() const {
 
 namespace {
 
-std::int64_t common_size(const Piece& a, const Piece& b) {
-  std::int64_t result = 1;
-  for (std::size_t d = 0; d < a.sections.size(); ++d)
-    result *= common_extent(a.sections[d], b.sections[d]);
-  return result;
-}
-
 /// Holds numbers of the busiest rank, bytes.
 struct Received {
   std::int64_t bytes = 0;

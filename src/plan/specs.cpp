@@ -15,10 +15,6 @@ std::vector<std::int64_t> coarser(const std::vector<std::int64_t>& list, std::si
   return result;
 }
 
-bool admits_others(ShardingRule rule) {
-  return rule == ShardingRule::chunk || rule == ShardingRule::balanced;
-}
-
 }  // namespace
 
 bool contains(const std::vector<int>& mesh_dims, int mesh_dim) {
@@ -27,7 +23,7 @@ bool contains(const std::vector<int>& mesh_dims, int mesh_dim) {
 
 bool go_together(const std::vector<Placement>& placements) {
   return std::ranges::all_of(placements, [&](const Placement& placement) {
-    return !placement.is_shard() || admits_others(placement.rule()) ||
+    return !placement.is_shard() || can_share_dim(placement.rule()) ||
            std::ranges::count_if(placements, [&](const Placement& other) {
              return other.is_shard(placement.dim());
            }) == 1;
@@ -36,7 +32,7 @@ bool go_together(const std::vector<Placement>& placements) {
 
 bool can_split_further(const DTensorSpec& spec, int tensor_dim) {
   const auto& split = spec.split(at(tensor_dim));
-  return split.rules.empty() || admits_others(split.rules.front());
+  return can_share_dim(split.rule(0));
 }
 
 DTensorSpec split_further(const DTensorSpec& spec, int tensor_dim,

@@ -11,13 +11,6 @@ namespace tessera::detail {
 
 namespace {
 
-/// Returns whether ranks fetch only from their own coordinate along this mesh dim.
-bool stays(const Transfer& transfer, int mesh_dim) {
-  return contains(transfer.kept_dims, mesh_dim) ||
-         (!transfer.from.placements()[at(mesh_dim)].is_shard() &&
-          !contains(transfer.reduced_dims, mesh_dim));
-}
-
 int contribution_of(const Transfer& transfer, std::span<const int> coordinate) {
   int contribution = 0;
   for (const int d : transfer.reduced_dims)
@@ -25,46 +18,41 @@ int contribution_of(const Transfer& transfer, std::span<const int> coordinate) {
   return contribution;
 }
 
-std::vector<int> without_unit_dims(const DimSplit& split) {
-  std::vector<int> result;
-  for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
-    if (split.sizes[k] > 1) result.push_back(split.mesh_dims[k]);
-  return result;
-}
+/// Describes one cut of a tensor dim: by which mesh dim, and by which rule.
+struct Cut {
+  int mesh_dim;
+  ShardingRule rule;
+  friend bool operator==(const Cut&, const Cut&) = default;
+};
 
-/// Returns whether each part of `to` is cut out of the part of `from` with the same coordinate, as
-/// their rules say.
-bool continues(const DimSplit& from, const DimSplit& to, std::size_t levels) {
-  std::vector<ShardingRule> coarse;
-  std::vector<ShardingRule> fine;
-  for (std::size_t k = 0; k < from.sizes.size(); ++k)
-    if (from.sizes[k] > 1) coarse.push_back(from.rule(k));
-  for (std::size_t k = 0; k < to.sizes.size(); ++k)
-    if (to.sizes[k] > 1) fine.push_back(to.rule(k));
-  return std::equal(coarse.begin(), coarse.end(), fine.begin(),
-                    fine.begin() + static_cast<std::ptrdiff_t>(levels)) &&
-         from.block == to.block;
+/// Returns the cuts of a split in split order, without those into one part.
+std::vector<Cut> cuts_of(const DimSplit& split) {
+  std::vector<Cut> result;
+  for (std::size_t k = 0; k < split.mesh_dims.size(); ++k)
+    if (split.sizes[k] > 1) result.push_back({split.mesh_dims[k], split.rule(k)});
+  return result;
 }
 
 /// Returns true only if every part of `to` lies in the part of `from` with the same coordinate. A
 /// conservative test, which does not look at each part.
 bool refines_at_sight(const DimSplit& from, const DimSplit& to) {
-  const auto coarse = without_unit_dims(from);
-  const auto fine = without_unit_dims(to);
+  const auto coarse = cuts_of(from);
+  const auto fine = cuts_of(to);
   if (coarse.empty()) return true;
   if (from.boundaries.empty() && to.boundaries.empty())
-    return coarse.size() <= fine.size() && std::equal(coarse.begin(), coarse.end(), fine.begin()) &&
-           continues(from, to, coarse.size());
-  return coarse == fine && from.boundaries == to.boundaries;
+    return from.block == to.block && coarse.size() <= fine.size() &&
+           std::equal(coarse.begin(), coarse.end(), fine.begin());
+  return from.boundaries == to.boundaries &&
+         std::ranges::equal(coarse, fine, {}, &Cut::mesh_dim, &Cut::mesh_dim);
 }
 
 /// Lists the intervals of which the parts of a split consist, in ascending order, and how many of
 /// them a part has at most. Expects no cyclic split.
-struct PartIntervals {
+struct IntervalList {
   std::vector<Interval> intervals;
   int in_a_part = 1;
 
-  explicit PartIntervals(const DimSplit& split) {
+  explicit IntervalList(const DimSplit& split) {
     const int parts = split.parts();
     for (int i = 0; i < parts; ++i)
       for (const auto& section : split.part(i)) intervals.push_back({section.begin, section.end()});
@@ -83,8 +71,8 @@ bool has_periods(const DimSplit& split) {
 std::int64_t most_meeting(const DimSplit& split, const DimSplit& others) {
   if (others.mesh_dims.empty() || split == others) return 1;
   if (has_periods(split) || has_periods(others)) return others.parts();
-  const PartIntervals own(split);
-  const PartIntervals other(others);
+  const IntervalList own(split);
+  const IntervalList other(others);
   std::int64_t most = 1;
   std::size_t first = 0;
   for (const auto& interval : own.intervals) {
@@ -123,10 +111,6 @@ bool needs_others(const Transfer& transfer, std::span<const int> coordinate) {
   }
   return fetched > 0 && !has_all;
 }
-
-}  // namespace
-
-namespace {
 
 /// Returns what `from`, the part of a sender along a tensor dim, and `to` have in common, as it
 /// lies in the sender's array.
@@ -248,6 +232,12 @@ int most_parts(const Transfer& transfer) {
                                                  transfer.from.layout().size()));
 }
 
+bool stays(const Transfer& transfer, int mesh_dim) {
+  return contains(transfer.kept_dims, mesh_dim) ||
+         (!transfer.from.placements()[at(mesh_dim)].is_shard() &&
+          !contains(transfer.reduced_dims, mesh_dim));
+}
+
 bool keeps_own(const Transfer& transfer) {
   bool result = transfer.is_on_one_mesh();
   for (std::size_t d = 0; d < transfer.from.shape().size(); ++d)
@@ -279,14 +269,6 @@ bool communicates(const Transfer& transfer) {
   for (int rank = 0; rank < layout.size(); ++rank)
     if (needs_others(transfer, layout.coordinate(rank))) return true;
   return false;
-}
-
-std::int64_t common_size(const DTensorSpec& a, std::span<const int> in_a, const DTensorSpec& b,
-                         std::span<const int> in_b) {
-  std::int64_t result = 1;
-  for (std::size_t d = 0; d < a.shape().size(); ++d)
-    result *= common_extent(a.split(d).sections(in_a), b.split(d).sections(in_b));
-  return result;
 }
 
 }  // namespace tessera::detail

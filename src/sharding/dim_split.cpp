@@ -46,11 +46,11 @@ Interval interval_of_part(const DimSplit& split, int number) {
 }
 
 bool is_cyclic(const DimSplit& split) {
-  return !split.rules.empty() && split.rules.front() == ShardingRule::cyclic;
+  return split.rule(0) == ShardingRule::cyclic;
 }
 
 bool is_head_tail(const DimSplit& split) {
-  return !split.rules.empty() && split.rules.front() == ShardingRule::head_tail;
+  return split.rule(0) == ShardingRule::head_tail;
 }
 
 std::int64_t blocks_of(const DimSplit& split) {
@@ -165,7 +165,7 @@ std::vector<int> numbers_meeting(const DimSplit& split, Interval range) {
 std::optional<bool> agree_by_rule(const DimSplit& a, const DimSplit& b) {
   const auto has_one_rule = [](const DimSplit& split) {
     return split.mesh_dims.size() == 1 && split.boundaries.empty() &&
-           (split.rule(0) == ShardingRule::chunk || split.rule(0) == ShardingRule::balanced);
+           detail::can_share_dim(split.rule(0));
   };
   if (!has_one_rule(a) || !has_one_rule(b) || a.mesh_dims != b.mesh_dims) return {};
   if (a.rule(0) == b.rule(0)) return true;

@@ -39,9 +39,7 @@ struct Stored {
   Section section;
   std::int64_t offset;  ///< local index of its first index
 
-  std::int64_t block_at(std::int64_t i) const {
-    return i + 1 == section.count ? section.last : section.block;
-  }
+  std::int64_t block_at(std::int64_t i) const { return section.interval(i).size(); }
 };
 
 /// Collects the runs of overlaps. It joins intervals that follow each other on both sides.
@@ -86,7 +84,7 @@ void add_interval(const Stored& a, std::int64_t i, const Stored& b, bool is_swap
   const auto last = std::min(other.count - 1, floor_div(end - 1 - other.begin, other.period));
   const auto add = [&](std::int64_t j, std::int64_t from, std::int64_t extent, std::int64_t block) {
     const auto within = from - (other.begin + j * other.period);
-    runs.add(run_of(extent, block, {own + from - begin, other.period},
+    runs.add(run_of(extent, block, {own + (from - begin), other.period},
                     {b.offset + j * other.block + within, other.block}, is_swapped));
   };
   if (const auto from = other.begin + first * other.period; from < begin) {
@@ -148,10 +146,14 @@ class PeriodicOverlap {
     const auto block = std::min(a_.section.block - in_a, b_.section.block - in_b);
     const auto of_last =
         std::min(a_.block_at(i + more * step_a_) - in_a, b_.block_at(j + more * step_b_) - in_b);
+    // Where there is one pair, the product might be too large for an integer.
+    const auto stride = [&](std::int64_t step, std::int64_t per_block) {
+      return more == 0 ? block : step * per_block;
+    };
     runs.add({more * block + std::max<std::int64_t>(0, of_last),
               block,
-              {a_.offset + i * a_.section.block + in_a, step_a_ * a_.section.block},
-              {b_.offset + j * b_.section.block + in_b, step_b_ * b_.section.block}});
+              {a_.offset + i * a_.section.block + in_a, stride(step_a_, a_.section.block)},
+              {b_.offset + j * b_.section.block + in_b, stride(step_b_, b_.section.block)}});
   }
 
   const Stored& a_;
@@ -201,6 +203,13 @@ std::int64_t common_extent(std::span<const Section> a, std::span<const Section> 
     return intersect({a[0].begin, a[0].end()}, {b[0].begin, b[0].end()}).size();
   std::int64_t result = 0;
   for (const auto& run : common_runs(a, b)) result += run.extent;
+  return result;
+}
+
+std::int64_t common_size(const Piece& a, const Piece& b) {
+  std::int64_t result = 1;
+  for (std::size_t d = 0; d < a.sections.size(); ++d)
+    result *= common_extent(a.sections[d], b.sections[d]);
   return result;
 }
 

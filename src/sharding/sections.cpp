@@ -73,9 +73,8 @@ std::string to_string(const Sections& sections) {
   std::vector<std::string> texts;
   for (const auto& section : sections) {
     const auto block = [&](std::int64_t i) {
-      const auto begin = section.begin + i * section.period;
-      return fmt::format("{}:{}", begin,
-                         begin + (i + 1 == section.count ? section.last : section.block));
+      const auto [begin, end] = section.interval(i);
+      return fmt::format("{}:{}", begin, end);
     };
     const bool are_all_listed = section.count <= most_listed;
     for (std::int64_t i = 0; i < (are_all_listed ? section.count : most_listed - 1); ++i)

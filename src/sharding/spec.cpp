@@ -154,12 +154,16 @@ bool DTensorSpec::has_boxes() const {
   return data_->has_boxes;
 }
 
-Box DTensorSpec::piece(std::span<const int> coordinate) const {
-  require(has_boxes(), [&] {
+void detail::require_boxes(const DTensorSpec& spec) {
+  require(spec.has_boxes(), [&] {
     return fmt::format(
         "expected pieces that are boxes, got {}; global_index() tells which indices a rank holds",
-        to_string(*this));
+        to_string(spec));
   });
+}
+
+Box DTensorSpec::piece(std::span<const int> coordinate) const {
+  detail::require_boxes(*this);
   Box result;
   for (const auto& split : data_->splits) {
     const auto interval = split.interval(coordinate);
@@ -192,10 +196,7 @@ void require_coordinate(const MeshLayout& layout, const std::vector<int>& coordi
 std::vector<Interval> intervals_of(const Sections& sections, std::int64_t extent) {
   std::vector<Interval> result;
   for (const auto& section : sections)
-    for (std::int64_t i = 0; i < section.count; ++i) {
-      const auto begin = section.begin + i * section.period;
-      result.push_back({begin, begin + (i + 1 == section.count ? section.last : section.block)});
-    }
+    for (std::int64_t i = 0; i < section.count; ++i) result.push_back(section.interval(i));
   if (result.empty()) result.push_back({extent, extent});
   return result;
 }

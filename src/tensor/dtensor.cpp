@@ -25,16 +25,6 @@ Box local_box(const DeviceMesh& mesh, const DTensorSpec& spec) {
   return {spec.shape(), local_extents(mesh, spec)};
 }
 
-void require_boxes(const DTensorSpec& spec) {
-  named("global_offset", [&] {
-    require(spec.has_boxes(), [&] {
-      return fmt::format(
-          "expected pieces that are boxes, got {}; global_index() tells which indices a rank holds",
-          to_string(spec));
-    });
-  });
-}
-
 void require_representable(const DTensorSpec& spec, const Extents& static_extents,
                            ElementType type) {
   require(spec.shape().size() == static_extents.size(), [&] {

@@ -19,33 +19,20 @@ namespace {
 
 constexpr const char* operation = "tessera::from_local";
 
-/// Returns the position, in split order, of `coordinate` among the parts into which `mesh_dims`
-/// split a tensor dim.
-std::size_t part_of(const MeshLayout& layout, const std::vector<int>& mesh_dims,
-                    const std::vector<int>& coordinate) {
-  std::size_t part = 0;
-  for (const int d : mesh_dims) {
-    const auto i = static_cast<std::size_t>(d);
-    part = part * static_cast<std::size_t>(layout.shape()[i]) +
-           static_cast<std::size_t>(coordinate[i]);
-  }
-  return part;
-}
-
-/// Returns the sizes of the parts of one tensor dim, in split order. A part whose ranks have no
+/// Returns the sizes of the parts of tensor dim `dim`, in split order. A part whose ranks have no
 /// elements has size 0, unless no rank has any: then it has the least extent of its ranks.
-std::vector<std::int64_t> part_sizes(const MeshLayout& layout, const std::vector<int>& mesh_dims,
+std::vector<std::int64_t> part_sizes(const DTensorSpec& grid,
                                      const std::vector<Extents>& local_shapes, std::size_t dim) {
-  std::size_t parts = 1;
-  for (const int d : mesh_dims)
-    parts *= static_cast<std::size_t>(layout.shape()[static_cast<std::size_t>(d)]);
+  const auto& layout = grid.layout();
+  const auto& split = grid.split(dim);
+  const auto parts = static_cast<std::size_t>(split.parts());
   std::vector<std::int64_t> sizes(parts, -1);
   std::vector<int> first(parts, -1);
   const bool are_all_empty =
       std::ranges::all_of(local_shapes, [](const auto& shape) { return product(shape) == 0; });
   for (int rank = 0; rank < layout.size(); ++rank) {
     const auto& shape = local_shapes[static_cast<std::size_t>(rank)];
-    const auto part = part_of(layout, mesh_dims, layout.coordinate(rank));
+    const auto part = static_cast<std::size_t>(split.number(layout.coordinate(rank)));
     if (are_all_empty)
       sizes[part] = first[part] < 0 ? shape[dim] : std::min(sizes[part], shape[dim]);
     if (are_all_empty) first[part] = rank;
@@ -158,7 +145,7 @@ DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,
     const bool takes_any_sizes = !split.mesh_dims.empty() && split.rules.empty();
     std::int64_t position = 0;
     if (takes_any_sizes) boundaries[d].push_back(0);
-    sizes.push_back(part_sizes(layout, split.mesh_dims, local_shapes, d));
+    sizes.push_back(part_sizes(grid, local_shapes, d));
     for (const auto size : sizes.back()) {
       position += size;
       if (takes_any_sizes) boundaries[d].push_back(position);

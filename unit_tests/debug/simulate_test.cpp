@@ -30,7 +30,7 @@ RedistributePlan plan_of(const MeshLayout& layout, const Placements& from, const
 
 std::int64_t elements_needed(const RedistributePlan& plan, int rank) {
   const auto need = piece_of(plan.target(), rank);
-  return need.size() - common_elements(need, piece_of(plan.source(), rank));
+  return need.size() - common_size(need, piece_of(plan.source(), rank));
 }
 
 /// Blocks that a rank receives from others, listed.

@@ -15,13 +15,6 @@ namespace {
 
 using namespace tessera;
 
-std::int64_t common_elements(const Piece& a, const Piece& b) {
-  std::int64_t result = 1;
-  for (std::size_t d = 0; d < a.sections.size(); ++d)
-    result *= common_extent(a.sections[d], b.sections[d]);
-  return result;
-}
-
 bool has_partial(const RedistributePlan& plan) {
   return plan.source().placements().has_partial() || plan.target().placements().has_partial();
 }
@@ -49,7 +42,7 @@ std::string mistake_of(const RedistributePlan& plan) {
   for (int rank = 0; rank < plan.source().layout().size(); ++rank) {
     const auto coordinate = plan.source().layout().coordinate(rank);
     const auto need = plan.target().sections(coordinate);
-    const auto lacks = need.size() - common_elements(need, plan.source().sections(coordinate));
+    const auto lacks = need.size() - common_size(need, plan.source().sections(coordinate));
     if (simulation.bytes_received[static_cast<std::size_t>(rank)] !=
         lacks * plan.element_type().size)
       return "rank " + std::to_string(rank) + " receives other bytes than it lacks";

@@ -26,7 +26,7 @@ using namespace tessera::test;
 /// Elements that a rank needs and does not have, and so the least that it can receive.
 std::int64_t least_received(const RandomCase& random, int rank) {
   const auto need = piece_of(random.target, rank);
-  return need.size() - common_elements(need, piece_of(random.source, rank));
+  return need.size() - common_size(need, piece_of(random.source, rank));
 }
 
 void expect_lower_bound(const RandomCase& random, const RedistributePlan& plan) {
@@ -162,7 +162,7 @@ TEST(RedistributeProperty, every_random_transition_to_another_mesh_gives_what_th
       continue;
     for (int position = 0; position < pair.size(); ++position) {
       const auto need = pair.piece(random.target, position);
-      const auto has = common_elements(need, pair.piece(random.source, position));
+      const auto has = common_size(need, pair.piece(random.source, position));
       const bool is_on_target = pair.mesh_rank(random.target.layout(), position) >= 0;
       const bool is_on_source = pair.mesh_rank(random.source.layout(), position) >= 0;
       EXPECT_EQ(received_elements(plan, position),

@@ -146,6 +146,32 @@ TEST(Overlap, holds_close_to_two_to_the_63) {
               static_cast<double>(count));
 }
 
+TEST(Overlap, of_indices_close_to_two_to_the_63_is_that_of_small_ones) {
+  constexpr std::int64_t most = 512;  // above each index
+  constexpr auto largest = INT64_MAX;
+  Generator generator(5);
+  for (int i = 0; i < 20000; ++i) {
+    const auto a = random_section(generator, 15);
+    const auto b = random_section(generator, 15);
+    const auto moved = [](Section section) {
+      section.begin += largest - most;
+      return std::vector{section};
+    };
+    const auto scaled = [](Section section) {
+      constexpr auto factor = largest / most;
+      return std::vector<Section>{{section.begin * factor, section.block * factor,
+                                   section.period * factor, section.count, section.last * factor}};
+    };
+
+    const auto runs = common_runs(std::vector{a}, std::vector{b});
+
+    ASSERT_EQ(common_runs(moved(a), moved(b)), runs) << "case " << i;
+    ASSERT_EQ(common_extent(scaled(a), scaled(b)) / (largest / most),
+              common_extent(std::vector{a}, std::vector{b}))
+        << "case " << i;
+  }
+}
+
 TEST(Overlap, of_equal_sections_is_one_run) {
   const std::vector<Section> blocks{{2, 2, 6, 5, 1}};
   const std::vector<Section> head_and_tail{section_of({0, 2}), section_of({6, 8})};

@@ -200,14 +200,6 @@ inline Piece piece_of(const DTensorSpec& spec, int mesh_rank) {
   return spec.sections(spec.layout().coordinate(mesh_rank));
 }
 
-/// Returns the number of elements that two pieces have in common.
-inline std::int64_t common_elements(const Piece& a, const Piece& b) {
-  std::int64_t result = 1;
-  for (std::size_t d = 0; d < a.sections.size(); ++d)
-    result *= common_extent(a.sections[d], b.sections[d]);
-  return result;
-}
-
 /// Returns the index of an element in a local piece; none if it does not lie there.
 inline std::optional<Extents> local_index(const Piece& piece, const Extents& global) {
   Extents result;

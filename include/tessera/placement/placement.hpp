@@ -133,6 +133,11 @@ class Placement {
 
 namespace detail {
 
+/// Returns whether a sharding by this rule may be one of several of its tensor dim.
+constexpr bool can_share_dim(ShardingRule rule) {
+  return rule == ShardingRule::chunk || rule == ShardingRule::balanced;
+}
+
 /// Says whether P is a placement along one mesh dim.
 template <class P>
 concept OnePlacement = std::same_as<P, Shard> || std::same_as<P, Balanced> ||

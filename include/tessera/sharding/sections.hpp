@@ -30,6 +30,11 @@ struct Section {
   constexpr std::int64_t end() const {
     return count == 0 ? begin : begin + (count - 1) * period + last;
   }
+  /// Returns the indices of block `i`.
+  constexpr Interval interval(std::int64_t i) const {
+    const auto first = begin + i * period;
+    return {first, first + (i + 1 == count ? last : block)};
+  }
   constexpr bool is_empty() const { return count == 0; }
   constexpr bool is_interval() const { return count <= 1; }
   friend constexpr bool operator==(const Section&, const Section&) = default;
@@ -131,5 +136,8 @@ std::vector<IndexRun> common_runs(std::span<const Section> from, std::span<const
 
 /// Returns the number of indices that lie in both lists.
 std::int64_t common_extent(std::span<const Section> a, std::span<const Section> b);
+
+/// Returns the number of elements that lie in both pieces of one tensor.
+std::int64_t common_size(const Piece& a, const Piece& b);
 
 }  // namespace tessera

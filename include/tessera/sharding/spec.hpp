@@ -136,6 +136,8 @@ namespace detail {
 /// Returns whether two specs agree(), and their placements differ in the rules of shardings at
 /// most: a program that mistakes one tensor dim for another shall fail on a mesh of one rank, too.
 bool agree_but_for_rules(const DTensorSpec& a, const DTensorSpec& b);
+/// Throws InvalidArgument unless the pieces of all ranks are boxes.
+void require_boxes(const DTensorSpec& spec);
 
 }  // namespace detail
 

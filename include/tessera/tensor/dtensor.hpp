@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <tessera/error/detail/never.hpp>
+#include <tessera/error/error.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/sharding/spec.hpp>
 #include <tessera/tensor/array_ref.hpp>
@@ -33,8 +34,6 @@ std::int64_t global_index(const DeviceMesh& mesh, const DTensorSpec& spec, int t
                           std::int64_t local);
 std::optional<std::int64_t> local_index(const DeviceMesh& mesh, const DTensorSpec& spec,
                                         int tensor_dim, std::int64_t global);
-/// Throws InvalidArgument unless the pieces of all ranks are boxes.
-void require_boxes(const DTensorSpec& spec);
 /// Returns to_string() of a tensor of these parts.
 std::string describe_tensor(const DeviceMesh& mesh, const DTensorSpec& spec, ElementType type);
 void write(std::ostream& out, const std::string& text);
@@ -84,7 +83,7 @@ class DTensor {
   /// Errors: InvalidArgument, on all ranks, under Cyclic or HeadTail where pieces are no boxes; use
   /// global_index() there.
   const Extents& global_offset() const {
-    if (!has_offset_) detail::require_boxes(spec_);
+    if (!has_offset_) detail::named("global_offset", [&] { detail::require_boxes(spec_); });
     return piece_.offset;
   }
   /// Returns the global index, along one tensor dim, of index `local` of this rank's local piece.

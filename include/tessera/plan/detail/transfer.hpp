@@ -118,6 +118,9 @@ int most_parts(const Transfer& transfer);
 /// test, which compares the splits and does not look at each rank.
 bool keeps_own(const Transfer& transfer);
 
+/// Returns whether ranks fetch only from their own coordinate along this mesh dim.
+bool stays(const Transfer& transfer, int mesh_dim);
+
 /// Returns the number of ranks that fetch each element of what one rank holds.
 std::int64_t copies(const Transfer& transfer);
 
