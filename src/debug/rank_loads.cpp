@@ -5,6 +5,7 @@
 
 #include "debug/rank_loads.hpp"
 #include "plan/cells.hpp"
+#include "plan/movement.hpp"
 #include "plan/node_grid.hpp"
 #include "plan/planner.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 std::vector<PlannedStep> planned_steps_of(const RedistributePlan& plan) {
   const auto& source = plan.source();
   const auto& target = plan.target();
-  const auto& options = PlanAccess::settings(plan);
+  const auto& options = PlanAccess::movement(plan).settings;
   if (source.layout() != target.layout()) return path_across(source, target, options).steps;
   const auto dims = partial_dims(source.placements(), target.placements());
   std::unique_ptr<const NodeGrid> nodes;

@@ -16,6 +16,7 @@
 #include "debug/tuning.hpp"
 #include "plan/cells.hpp"
 #include "plan/mesh_pair.hpp"
+#include "plan/movement.hpp"
 
 namespace tessera {
 namespace {
@@ -138,8 +139,9 @@ class Interpreter {
       const auto to = positions(phase.receive, phase.receive[i], BlockEnd::receiver, result.piece);
       for (std::size_t k = i; k < i + contributions; ++k)
         combine(phase.receive, phase.receive[k], to, k == i, result.values);
-      if (contributions == 1 || detail::PlanAccess::divisor(plan_) == 1) continue;
-      for (const auto position : to) result.values[position] /= detail::PlanAccess::divisor(plan_);
+      if (contributions == 1 || detail::PlanAccess::movement(plan_).divisor == 1) continue;
+      for (const auto position : to)
+        result.values[position] /= detail::PlanAccess::movement(plan_).divisor;
     }
   }
 
@@ -151,8 +153,8 @@ class Interpreter {
     for (std::size_t i = 0; i < to.size(); ++i) {
       const auto value = sender.values[from[i]];
       auto& result = values[to[i]];
-      result =
-          is_first ? value : detail::combined(detail::PlanAccess::reduce_op(plan_), result, value);
+      result = is_first ? value
+                        : detail::combined(detail::PlanAccess::movement(plan_).op, result, value);
     }
   }
 

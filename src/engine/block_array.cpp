@@ -57,6 +57,16 @@ BlockArray block_in(const ArrayRef& array, const Blocks& blocks, const Block& bl
   return result;
 }
 
+BlockArray message_in(const ArrayRef& array, const Blocks& blocks, std::span<const Block> message,
+                      BlockSide side, WireOrder order) {
+  auto result = block_in(array, blocks, message.front(), side, order);
+  for (const auto& block : message.subspan(1)) {
+    const auto next = block_in(array, blocks, block, side, order);
+    for (std::size_t i = 0; i < next.size(); ++i) result.push_back(next[i]);
+  }
+  return result;
+}
+
 BlockChunks::BlockChunks(const BlockArray& array, std::int64_t most_bytes) {
   if (array.is_one()) {
     only_ = Chunking(array.first().extents, array.type().size, most_bytes);

@@ -65,6 +65,23 @@ enum class BlockSide { from, to };
 BlockArray block_in(const ArrayRef& array, const Blocks& blocks, const Block& block, BlockSide side,
                     WireOrder order);
 
+/// Returns where the blocks of a message lie, one after another.
+BlockArray message_in(const ArrayRef& array, const Blocks& blocks, std::span<const Block> message,
+                      BlockSide side, WireOrder order);
+
+/// Calls visit(blocks) for what travels in one message, blocks of one other rank that follow one
+/// another, and for each block of the rank itself.
+template <class Visit>
+void for_each_message(const Blocks& blocks, int mesh_rank, const Visit& visit) {
+  const std::span all(blocks.begin(), blocks.end());
+  for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+    const int peer = all[first].peer;
+    last = first + 1;
+    while (peer != mesh_rank && last < all.size() && all[last].peer == peer) ++last;
+    visit(all.subspan(first, last - first));
+  }
+}
+
 /// Returns whether a block is one box on both sides.
 bool is_one_box(const Blocks& blocks, const Block& block);
 

@@ -71,23 +71,23 @@ void Scratch::hand_over(const Execution& execution) {
   user = ViewHolder<Execution>(execution);
 }
 
-void prepare_destination(const Execution& execution, const RedistributePlan& plan,
+void prepare_destination(const Execution& execution, const Movement& movement,
                          const ArrayRef& destination) {
   const bool is_off_mesh = destination.data == nullptr;
-  if (plan.partial_target() && !is_off_mesh)
-    fill_identity(execution, plan.partial_target()->op, destination);
+  if (movement.partial_target && !is_off_mesh)
+    fill_identity(execution, movement.partial_target->op, destination);
 }
 
-void complete_destination(const Execution& execution, const RedistributePlan& plan,
+void complete_destination(const Execution& execution, const Movement& movement,
                           const std::vector<Step>& steps, const ArrayRef& destination) {
-  if (!plan.partial_target() || plan.partial_target()->scale == 1) return;
+  if (!movement.partial_target || movement.partial_target->scale == 1) return;
   const auto& phase = steps.back().phases.back();
   for (std::size_t i = 0; i < phase.receive.size();
        i += static_cast<std::size_t>(phase.contributions)) {
     const auto arrays = block_in(destination, phase.receive, phase.receive[i], BlockSide::to,
                                  WireOrder::last_dim_fastest);
     for (std::size_t k = 0; k < arrays.size(); ++k)
-      scale(execution, arrays[k], plan.partial_target()->scale);
+      scale(execution, arrays[k], movement.partial_target->scale);
   }
 }
 

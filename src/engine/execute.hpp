@@ -16,10 +16,10 @@
 namespace tessera::detail {
 
 /// Before the steps: the identity where the target has new Partial mesh dims.
-void prepare_destination(const Execution& execution, const RedistributePlan& plan,
+void prepare_destination(const Execution& execution, const Movement& movement,
                          const ArrayRef& destination);
 /// After the steps: scales what the rank holds where the target is a new P(avg).
-void complete_destination(const Execution& execution, const RedistributePlan& plan,
+void complete_destination(const Execution& execution, const Movement& movement,
                           const std::vector<Step>& steps, const ArrayRef& destination);
 
 /// A phase among those of a plan.

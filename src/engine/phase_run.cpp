@@ -92,15 +92,16 @@ bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRe
   return true;
 }
 
-void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& phase,
+void PhaseRun::add(const Movement& movement, const Step& step, const Phase& phase,
                    const ArrayRef& source, const ArrayRef& destination) {
   const bool reduces = step.kind == StepKind::reduce && &phase == &step.phases.front();
-  const auto order = PlanAccess::settings(plan).wire_order;
+  const auto order = movement.settings.wire_order;
   const auto first = static_cast<std::ptrdiff_t>(outgoing_.size());
-  const int at_once = terms_at_once(plan);
+  const int at_once = terms_at_once(movement);
   const int groups = reduces ? groups_of(phase.contributions, at_once) : 1;
-  for (const auto& block : phase.send) {
-    const auto from = block_in(source, phase.send, block, BlockSide::from, order);
+  for_each_message(phase.send, mesh_rank_, [&](std::span<const Block> message) {
+    const auto& block = message.front();
+    const auto from = message_in(source, phase.send, message, BlockSide::from, order);
     const int lane = peers_.lane(block.peer);
     const BlockChunks cut(from, sizes_.of(reduces, lane));
     auto& stream =
@@ -108,15 +109,15 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
     if (groups > 1)
       stream.turn =
           round_of(block.contribution / at_once, block.receiver_contribution / at_once, groups);
-  }
+  });
   const auto ranks = static_cast<int>(peers_.ranks.size());
   std::ranges::stable_sort(outgoing_.begin() + first, outgoing_.end(), {}, [&](const Stream& s) {
     return std::pair(s.turn, distance(mesh_rank_, s.peer, ranks));
   });
   if (reduces)
-    add_reductions(plan, phase, source, destination);
+    add_reductions(movement, phase, source, destination);
   else
-    add_blocks(plan, phase, source, destination);
+    add_blocks(movement, phase, source, destination);
   uses_device_ = uses_device_ || is_on_device(source.space) || is_on_device(destination.space);
   // At last: what an exception has left incomplete is not repeated.
   ++plans_;
@@ -124,33 +125,34 @@ void PhaseRun::add(const RedistributePlan& plan, const Step& step, const Phase& 
   destination_ = destination;
 }
 
-void PhaseRun::add_blocks(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
+void PhaseRun::add_blocks(const Movement& movement, const Phase& phase, const ArrayRef& source,
                           const ArrayRef& destination) {
-  const auto order = PlanAccess::settings(plan).wire_order;
+  const auto order = movement.settings.wire_order;
   const auto stores = stores_for(destination);
   const auto first = static_cast<std::ptrdiff_t>(incoming_.size());
-  for (const auto& block : phase.receive) {
-    const auto to = block_in(destination, phase.receive, block, BlockSide::to, order);
+  for_each_message(phase.receive, mesh_rank_, [&](std::span<const Block> message) {
+    const auto& block = message.front();
+    const auto to = message_in(destination, phase.receive, message, BlockSide::to, order);
     if (block.peer != mesh_rank_) {
       const int lane = peers_.lane(block.peer);
       incoming_.push_back(
           {block.peer, lane, to, BlockChunks(to, sizes_.of(false, lane)), stores, plans_});
-      continue;
+      return;
     }
     const auto from = block_in(source, phase.receive, block, BlockSide::from, order);
     // Where nothing is waited for, in one go.
     const bool is_alone = phase.send.empty() && phase.receive.size() == 1;
     const BlockChunks cut(to, is_alone ? to.bytes() : own_chunk_bytes(from, to));
     own_.push_back({from, to, cut, stores});
-  }
+  });
   const auto ranks = static_cast<int>(peers_.ranks.size());
   std::ranges::stable_sort(incoming_.begin() + first, incoming_.end(), {},
                            [&](const Stream& s) { return distance(s.peer, mesh_rank_, ranks); });
 }
 
-void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
-                              const ArrayRef& source, const ArrayRef& destination) {
-  const auto order = PlanAccess::settings(plan).wire_order;
+void PhaseRun::add_reductions(const Movement& movement, const Phase& phase, const ArrayRef& source,
+                              const ArrayRef& destination) {
+  const auto order = movement.settings.wire_order;
   const auto stores = stores_for(destination);
   const auto first = reductions_.size();
   // The caches hold nothing of so much afterwards.
@@ -159,8 +161,8 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
     if (block.contribution == 0) {
       const auto to = block_in(destination, phase.receive, block, BlockSide::to, order);
       const BlockChunks cut(to, sizes_.term);
-      reductions_.push_back({to, cut, stores, terms_.size(), 0, PlanAccess::reduce_op(plan),
-                             PlanAccess::divisor(plan), plans_, block.receiver_contribution});
+      reductions_.push_back({to, cut, stores, terms_.size(), 0, movement.op, movement.divisor,
+                             plans_, block.receiver_contribution});
     }
     auto& reduction = reductions_.back();
     ++reduction.terms;
@@ -174,11 +176,11 @@ void PhaseRun::add_reductions(const RedistributePlan& plan, const Phase& phase,
     terms_.push_back({block.peer, lane, {}, index, lane < 0 ? reduction.messages++ : -1});
   }
   for (auto& reduction : std::span(reductions_).subspan(first))
-    group_terms(reduction, terms_at_once(plan));
+    group_terms(reduction, terms_at_once(movement));
 }
 
-int PhaseRun::terms_at_once(const RedistributePlan& plan) const {
-  return sizes_.terms_at_once > 0 ? sizes_.terms_at_once : PlanAccess::operands_at_once(plan);
+int PhaseRun::terms_at_once(const Movement& movement) const {
+  return sizes_.terms_at_once > 0 ? sizes_.terms_at_once : movement.messages.operands_at_once;
 }
 
 /// All are one group where few travel in messages, or are moved to the memory space of the result.

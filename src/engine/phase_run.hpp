@@ -24,6 +24,7 @@
 #include "node/store_choice.hpp"
 #include "node/window.hpp"
 #include "placement/wide_sum.hpp"
+#include "plan/movement.hpp"
 #include "plan/order.hpp"
 #include "plan/partial_tree.hpp"
 
@@ -76,7 +77,7 @@ struct ChunkSizes {
 
 /// A plan bound to memory.
 struct BoundPlan {
-  const RedistributePlan& plan;
+  const Movement& movement;
   const std::vector<Step>& steps;  ///< of this rank
   ArrayRef source;
   ArrayRef destination;
@@ -109,8 +110,8 @@ class PhaseRun {
   /// Adds the phase of one plan; `source` and `destination` are the pieces phase.source and
   /// phase.destination. Chunks to one peer travel in the order in which they were added. Of several
   /// plans either all phases reduce or none.
-  void add(const RedistributePlan& plan, const Step& step, const Phase& phase,
-           const ArrayRef& source, const ArrayRef& destination);
+  void add(const Movement& movement, const Step& step, const Phase& phase, const ArrayRef& source,
+           const ArrayRef& destination);
   /// Once all is added. `scratch` is in use until the end.
   void begin(Scratch& scratch);
 
@@ -225,11 +226,11 @@ class PhaseRun {
     int under_way = 0;  ///< messages, with memory of the pool or without
   };
 
-  void add_reductions(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
+  void add_reductions(const Movement& movement, const Phase& phase, const ArrayRef& source,
                       const ArrayRef& destination);
-  int terms_at_once(const RedistributePlan& plan) const;
+  int terms_at_once(const Movement& movement) const;
   void group_terms(Reduction& reduction, int at_once);
-  void add_blocks(const RedistributePlan& plan, const Phase& phase, const ArrayRef& source,
+  void add_blocks(const Movement& movement, const Phase& phase, const ArrayRef& source,
                   const ArrayRef& destination);
   std::span<const Term> terms_of(const Reduction& reduction) const {
     return std::span(terms_).subspan(reduction.first_term, reduction.terms);

@@ -16,12 +16,11 @@ namespace {
 enum class NearWay : std::uint8_t { messages, window, device_slots };
 
 /// Elements that are too large for the window travel in messages. The same on all ranks.
-NearWay near_way(const RedistributePlan& plan, const CommunicatorState& state) {
+NearWay near_way(const Movement& movement, const CommunicatorState& state) {
   const auto& node = *state.node;
-  const auto element = plan.element_type().size;
+  const auto element = movement.type.size;
   if (node.smallest_slot < element) return NearWay::messages;
-  if (!PlanAccess::settings(plan).on_device && !state.wanted_path.is_for_all_memory)
-    return NearWay::window;
+  if (!movement.settings.on_device && !state.wanted_path.is_for_all_memory) return NearWay::window;
   if (state.device_path == DevicePath::mpi) return NearWay::messages;
   const bool is_shared =
       state.device_path == DevicePath::ipc && node.smallest_device_slot >= element;
@@ -46,10 +45,10 @@ std::vector<PhaseRun>& home_of_phases(std::span<const BoundPlan> plans, Scratch&
 
 }  // namespace
 
-Peers peers_of(const Group& group, const RedistributePlan& plan) {
+Peers peers_of(const Group& group, const Movement& movement) {
   const auto& state = group.communicator.state();
   Peers peers{group.ranks, {}, state.staging};
-  const auto way = near_way(plan, state);
+  const auto way = near_way(movement, state);
   const auto& node = nodes_of(group.communicator);
   if (way == NearWay::messages || !node.window) return peers;
   peers.lanes = node.lanes;
@@ -66,18 +65,18 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& com
   const auto& state = communicator.state();
   const auto& node = nodes_of(communicator);
   ChunkSizes sizes;
-  auto limit = PlanAccess::memory_limit(plans.front().plan);
+  auto limit = plans.front().movement.messages.limit;
   std::int64_t buffers = 0;
-  for (const auto& [plan, steps, source, destination, kept] : plans) {
-    sizes.message = std::min(sizes.message, PlanAccess::message_bytes(plan));
-    sizes.messages_at_once = std::max(sizes.messages_at_once, PlanAccess::messages_at_once(plan));
-    limit = std::min(limit, PlanAccess::memory_limit(plan));
-    buffers += PlanAccess::message_buffers(plan);
+  for (const auto& [movement, steps, source, destination, kept] : plans) {
+    sizes.message = std::min(sizes.message, movement.messages.bytes);
+    sizes.messages_at_once = std::max(sizes.messages_at_once, movement.messages.at_once);
+    limit = std::min(limit, movement.messages.limit);
+    buffers += movement.messages.buffers;
   }
   // Terms of all plans are awaited at once.
-  const std::int64_t element = plans.front().plan.element_type().size;
+  const std::int64_t element = plans.front().movement.type.size;
   sizes.term = std::max(element, std::min(sizes.message, limit / (buffers + 1)));
-  const auto way = near_way(plans.front().plan, state);
+  const auto way = near_way(plans.front().movement, state);
   if (way == NearWay::messages)
     sizes.term = std::min(sizes.term, most_bytes_of_term);
   else if (way == NearWay::device_slots && node.map.nodes() == 1)
@@ -105,7 +104,8 @@ Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Gro
       phases_(std::exchange(home_, {})),
       peers_{group.ranks, {}, group.communicator.state().staging} {
   const bool is_read_by_others = std::ranges::any_of(plans_, [&](const BoundPlan& bound) {
-    const bool is_direct = peers_.staging == Staging::nothing && bound.plan.exchanges() > 0;
+    const bool is_direct =
+        peers_.staging == Staging::nothing && std::ranges::any_of(bound.steps, &Step::communicates);
     return is_direct || bound.source.space == MemorySpace::host ||
            bound.destination.space == MemorySpace::host;
   });
@@ -115,11 +115,11 @@ Run::Run(const Execution& execution, std::span<const BoundPlan> plans, const Gro
   scratch_.under_way.clear();
   scratch_.pieces.clear();
   for (const auto& bound : plans_) {
-    prepare_destination(execution_, bound.plan, bound.destination);
+    prepare_destination(execution_, bound.movement, bound.destination);
     scratch_.pieces.push_back(bound.source);
   }
   const auto is_filled_on_device = [](const BoundPlan& bound) {
-    return bound.plan.partial_target() && is_on_device(bound.destination.space);
+    return bound.movement.partial_target && is_on_device(bound.destination.space);
   };
   if (peers_.staging == Staging::nothing && std::ranges::any_of(plans_, is_filled_on_device))
     execution_.fence("tessera::redistribute: before messages arrive in what was filled");
@@ -136,7 +136,7 @@ void Run::open_lanes() {
   const auto& state = group_.communicator.state();
   auto* const call = state.control->innermost();
   if (call == nullptr) return;
-  peers_ = peers_of(group_, plans_.front().plan);
+  peers_ = peers_of(group_, plans_.front().movement);
   if (peers_.lanes.empty()) return;
   const auto lane_of = [&](const Block& block) {
     return block.peer == group_.position ? -1 : peers_.lane(block.peer);
@@ -192,8 +192,8 @@ void Run::add_plans(const ChunkSizes& sizes) {
   phase().clear(group_.position, peers_, sizes);
   for (std::size_t m = 0; m < plans_.size(); ++m) {
     const auto& bound = plans_[m];
-    phase().add(bound.plan, bound.steps[number_.step], number_.of(bound.steps), scratch_.pieces[m],
-                scratch_.results[m]);
+    phase().add(bound.movement, bound.steps[number_.step], number_.of(bound.steps),
+                scratch_.pieces[m], scratch_.results[m]);
   }
 }
 
@@ -238,7 +238,7 @@ void Run::end_phase() {
     return begin_phase();
   }
   for (const auto& bound : plans_)
-    complete_destination(execution_, bound.plan, bound.steps, bound.destination);
+    complete_destination(execution_, bound.movement, bound.steps, bound.destination);
   if (meter_) meter_->finish();
 }
 

@@ -22,7 +22,7 @@ namespace tessera::detail {
 
 /// How blocks of this plan reach the ranks of `group`. Errors: MpiError if its communicator was
 /// freed.
-Peers peers_of(const Group& group, const RedistributePlan& plan);
+Peers peers_of(const Group& group, const Movement& movement);
 
 /// How plans that run together are cut into chunks: the same on all ranks, for it depends on the
 /// plans and on what the ranks of the communicator share, which does not change.

@@ -31,13 +31,13 @@ std::ptrdiff_t placed(std::int64_t& end, std::int64_t bytes) {
 
 }  // namespace
 
-bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<Step>& steps,
+bool ShortExchange::may_serve(const Movement& movement, const std::vector<Step>& steps,
                               const Group& group) {
-  if (steps.size() != 1 || plan.partial_target()) return false;
-  const auto type = plan.element_type();
-  const auto peers = peers_of(group, plan);
+  if (steps.size() != 1 || movement.partial_target) return false;
+  const auto type = movement.type;
+  const auto peers = peers_of(group, movement);
   if (peers.staging == Staging::all_memory) return false;
-  const BoundPlan unbound{plan, steps, {}, {}};
+  const BoundPlan unbound{movement, steps, {}, {}};
   const auto sizes = chunk_sizes({&unbound, 1}, group.communicator);
   std::int64_t sum = 0;
   const auto& phases = steps.front().phases;
@@ -46,17 +46,20 @@ bool ShortExchange::may_serve(const RedistributePlan& plan, const std::vector<St
       if (blocks->size() > static_cast<std::size_t>(sizes.messages_at_once)) return false;
       std::int64_t round = 0;
       bool is_cut = false;
-      for (const auto& block : *blocks) {
-        const auto bytes = block.size() * type.size;
+      bool is_long = false;
+      for_each_message(*blocks, group.position, [&](std::span<const Block> message) {
+        std::int64_t bytes = 0;
+        for (const auto& block : message) bytes += block.size() * type.size;
         sum += bytes;
-        if (block.peer == group.position) continue;
+        const int peer = message.front().peer;
+        if (peer == group.position) return;
         const bool is_term = reduces(steps, p);
         const auto chunk = sizes.of(is_term, -1);
-        if (peers.lane(block.peer) >= 0 || bytes > (is_term ? most_rounds : 1) * chunk)
-          return false;
+        is_long = is_long || peers.lane(peer) >= 0 || bytes > (is_term ? most_rounds : 1) * chunk;
         round += std::min(bytes, chunk);
         is_cut = is_cut || bytes > chunk;
-      }
+      });
+      if (is_long) return false;
       if ((is_cut ? 2 : 1) * round > sizes.messages_at_once * sizes.message) return false;
     }
   return sum <= most_bytes_in_all;
@@ -66,7 +69,7 @@ ShortExchange::ShortExchange(const BoundPlan& bound, const Group& group)
     : group_(group),
       source_(bound.source),
       destination_(bound.destination),
-      op_(PlanAccess::reduce_op(bound.plan)),
+      op_(bound.movement.op),
       communicates_(bound.steps.front().communicates),
       sizes_(chunk_sizes({&bound, 1}, group.communicator)),
       is_possible_(source_.space == MemorySpace::host && destination_.space == MemorySpace::host) {
@@ -78,7 +81,7 @@ bool ShortExchange::is_for(const BoundPlan& bound) const {
 }
 
 void ShortExchange::prepare(const BoundPlan& bound) {
-  const auto order = PlanAccess::settings(bound.plan).wire_order;
+  const auto order = bound.movement.settings.wire_order;
   auto source = bound.source;
   PhaseNumber number;
   for (const auto& phase : bound.steps.front().phases) {
@@ -90,7 +93,7 @@ void ShortExchange::prepare(const BoundPlan& bound) {
     const bool is_reduced = reduces(bound.steps, number.phase);
     prepare_to_send(phase, source, order, is_reduced, prepared);
     if (is_reduced)
-      prepare_to_reduce(phase, source, result, bound.plan, prepared);
+      prepare_to_reduce(phase, source, result, bound.movement, prepared);
     else
       prepare_to_receive(phase, source, result, order, prepared);
     packed_bytes_ += prepared.packed_bytes;
@@ -121,20 +124,21 @@ ShortExchange::Round& ShortExchange::round(PreparedPhase& phase, std::int64_t nu
 void ShortExchange::prepare_to_send(const Phase& phase, const ArrayRef& source, WireOrder order,
                                     bool reduces, PreparedPhase& prepared) {
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
-  for (const auto& block : phase.send) {
-    const auto whole = block_in(source, phase.send, block, BlockSide::from, order);
+  for_each_message(phase.send, group_.position, [&](std::span<const Block> message) {
+    const int peer = message.front().peer;
+    const auto whole = message_in(source, phase.send, message, BlockSide::from, order);
     const BlockChunks cut(whole, sizes_.of(reduces, -1));
     for (std::int64_t c = 0; c < cut.chunks(); ++c) {
       auto& round = this->round(prepared, c);
       const auto from = cut.chunk(whole, c);
       auto& parcel =
-          round.outgoing.emplace_back(Parcel{block.peer, from.bytes(), from.first().data - start});
+          round.outgoing.emplace_back(Parcel{peer, from.bytes(), from.first().data - start});
       if (from.is_row_major()) continue;
       parcel.packing =
           prepared_packing(from, start, true, placed(round.outgoing_bytes, parcel.bytes));
       prepared.packed_bytes += parcel.bytes;
     }
-  }
+  });
   for (auto& round : prepared.rounds)
     std::ranges::stable_sort(round.outgoing, {}, [&](const Parcel& parcel) {
       return distance(group_.position, parcel.peer, group_.size());
@@ -146,27 +150,28 @@ void ShortExchange::prepare_to_receive(const Phase& phase, const ArrayRef& sourc
                                        PreparedPhase& prepared) {
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
   auto& round = this->round(prepared, 0);
-  for (const auto& block : phase.receive) {
-    const auto to = block_in(destination, phase.receive, block, BlockSide::to, order);
+  for_each_message(phase.receive, group_.position, [&](std::span<const Block> message) {
+    const auto& block = message.front();
+    const auto to = message_in(destination, phase.receive, message, BlockSide::to, order);
     if (block.peer == group_.position) {
       const auto from = block_in(source, phase.receive, block, BlockSide::from, order);
       for (std::size_t k = 0; k < to.size(); ++k)
         prepared.own.push_back({from[k].data - start, to[k].data - destination_.data, to[k].bytes(),
                                 prepared_copy(from[k], to[k])});
-      continue;
+      return;
     }
     auto& parcel = round.incoming.emplace_back(
         Parcel{block.peer, to.bytes(), to.first().data - destination_.data});
-    if (to.is_row_major()) continue;
+    if (to.is_row_major()) return;
     parcel.packing =
         prepared_packing(to, destination_.data, false, placed(round.incoming_bytes, parcel.bytes));
-  }
+  });
 }
 
 void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source,
-                                      const ArrayRef& destination, const RedistributePlan& plan,
+                                      const ArrayRef& destination, const Movement& movement,
                                       PreparedPhase& prepared) {
-  const auto order = PlanAccess::settings(plan).wire_order;
+  const auto order = movement.settings.wire_order;
   const auto terms = static_cast<std::size_t>(phase.contributions);
   for (std::size_t first = 0; first < phase.receive.size(); first += terms) {
     const auto blocks = std::span(phase.receive.begin(), phase.receive.end()).subspan(first, terms);
@@ -177,7 +182,7 @@ void ShortExchange::prepare_to_reduce(const Phase& phase, const ArrayRef& source
         has_own ? block_in(source, phase.receive, block, BlockSide::from, order) : whole;
     const BlockChunks cut(whole, sizes_.term);
     for (std::int64_t c = 0; c < cut.chunks(); ++c)
-      prepare_to_reduce(blocks, cut.chunk(own, c), cut.chunk(whole, c), PlanAccess::divisor(plan),
+      prepare_to_reduce(blocks, cut.chunk(own, c), cut.chunk(whole, c), movement.divisor,
                         round(prepared, c));
   }
 }

@@ -31,7 +31,7 @@ namespace tessera::detail {
 class ShortExchange {
  public:
   /// Whether the plan moves so little on this rank of `group`.
-  static bool may_serve(const RedistributePlan& plan, const std::vector<Step>& steps,
+  static bool may_serve(const Movement& movement, const std::vector<Step>& steps,
                         const Group& group);
 
   /// For a plan that it may serve. Refers to the group.
@@ -114,7 +114,7 @@ class ShortExchange {
   void prepare_to_receive(const Phase& phase, const ArrayRef& source, const ArrayRef& destination,
                           WireOrder order, PreparedPhase& prepared);
   void prepare_to_reduce(const Phase& phase, const ArrayRef& source, const ArrayRef& destination,
-                         const RedistributePlan& plan, PreparedPhase& prepared);
+                         const Movement& movement, PreparedPhase& prepared);
   void prepare_to_reduce(std::span<const Block> blocks, const BlockArray& own, const BlockArray& to,
                          std::int64_t divisor, Round& round);
   static Round& round(PreparedPhase& phase, std::int64_t number);

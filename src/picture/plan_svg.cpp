@@ -10,6 +10,7 @@
 #include "picture/matrix_picture.hpp"
 #include "picture/sharding_picture.hpp"
 #include "picture/text_table.hpp"
+#include "plan/movement.hpp"
 
 namespace tessera {
 
@@ -36,7 +37,7 @@ std::string phase_title(const RedistributePlan& plan, const PhaseTraffic& traffi
                   traffic.kind == StepKind::reduce ? "reduce" : "exchange", traffic.phase + 1);
   if (traffic.contributions > 1)
     text += fmt::format(": {} contributions are reduced by {}", traffic.contributions,
-                        to_string(detail::PlanAccess::reduce_op(plan)));
+                        to_string(detail::PlanAccess::movement(plan).op));
   return text;
 }
 

@@ -12,6 +12,8 @@
 
 namespace tessera::detail {
 
+struct Need;
+
 constexpr std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
@@ -28,6 +30,9 @@ class Cells {
   /// receivers with this coordinate are looked for. Adds their runs to `blocks`.
   static Cells of_sender(const Transfer& transfer, std::span<const int> coordinate,
                          std::span<const int> fixed, Blocks& blocks);
+
+  /// Finds the parts of `source` of which a need consists. Adds their runs to `blocks`.
+  static Cells of_need(const DTensorSpec& source, const Need& need, Blocks& blocks);
 
   /// Calls visit(block) for every combination of one of these parts per tensor dim, with
   /// `coordinate` set to the coordinates of the parts. Shape and runs of `block` are set.

@@ -10,10 +10,7 @@
 #include <tessera/plan/plan.hpp>
 
 #include "placement/can_reduce.hpp"
-#include "placement/wide_sum.hpp"
 #include "plan/cells.hpp"
-#include "plan/order.hpp"
-#include "plan/partial_tree.hpp"
 #include "plan/planner.hpp"
 #include "plan/specs.hpp"
 #include "plan/transfer_cost.hpp"
@@ -27,51 +24,17 @@ namespace {
 
 using PlanData = detail::PlanAccess::Data;
 
-/// Returns the largest power of two such that two chunks of operands for all parts of a piece fit
-/// into `most_at_once` messages.
-int operands_at_once(int most_at_once, int parts) {
-  return static_cast<int>(
-      std::bit_floor(static_cast<unsigned>(std::max(1, most_at_once / 2 / parts))));
-}
-
-/// Returns the number of buffers for the operands of one part: two chunks of what arrives, one
-/// chunk that is moved to the memory space of the result, and partial results, which are wide sums
-/// in an average.
-std::int64_t operand_buffers(const detail::Transfer& transfer, ElementType type, int at_once) {
-  const std::int64_t awaited = transfer.contributions() - (detail::keeps_own(transfer) ? 1 : 0);
-  if (!detail::come_in_groups(awaited, transfer.contributions(), at_once)) return 3 * awaited;
-  const int slots =
-      detail::PartialTree::slots(detail::groups_of(transfer.contributions(), at_once));
-  const int width = detail::partial_type(type, transfer.divisor).size / type.size;
-  // The slots count twice: ranks that await fewer operands may take them as one group.
-  return 3 * std::int64_t{at_once} + 2 * std::int64_t{slots} * width;
-}
-
 /// Chooses number and length of messages so that all that are under way at once respect the limit.
 detail::MessageSizes message_sizes(const PlanData& data) {
-  constexpr double most_memory = 1e18;
-  const auto limit = static_cast<std::int64_t>(std::min(
-      detail::memory_limit(data.source, data.target, data.type, data.settings), most_memory));
-  const std::int64_t element = data.type.size;
   int peers = 1;
   for (const auto& step : data.steps)
     for (const auto& transfer : step.transfers)
       peers = std::max(peers, detail::most_peers(transfer));
-  const auto possible_at_once =
-      static_cast<int>(std::clamp<std::int64_t>(limit / (2 * element), 1, detail::most_at_once));
-  detail::MessageSizes sizes;
-  sizes.at_once = std::min(possible_at_once, std::max(peers, detail::fewest_at_once));
-  sizes.limit = limit;
   // Only the first transfer reduces.
   const auto& first = data.steps.front().transfers.front();
-  const int parts = first.reduced_dims.empty() ? 0 : detail::most_parts(first);
-  sizes.operands_at_once = operands_at_once(possible_at_once, std::max(1, parts));
-  const auto operands =
-      parts > 0 ? parts * operand_buffers(first, data.type, sizes.operands_at_once) : 0;
-  sizes.buffers = sizes.at_once + std::max<std::int64_t>(sizes.at_once, operands);
-  sizes.bytes =
-      std::max(element, std::min(detail::most_message_bytes, limit / (sizes.buffers + 1)));
-  return sizes;
+  const auto& type = data.movement.type;
+  const auto limit = detail::memory_limit(data.source, data.target, type, data.movement.settings);
+  return detail::message_sizes(limit, type, peers, first.reduced_dims.empty() ? nullptr : &first);
 }
 
 /// Returns the work on the new Partial mesh dims `made`, which `last`, the last transfer, leaves.
@@ -104,8 +67,8 @@ std::shared_ptr<PlanData> started(const DTensorSpec& source, const DTensorSpec& 
   auto data = std::make_shared<PlanData>();
   data->source = source;
   data->target = target;
-  data->type = type;
-  data->settings = options;
+  data->movement.type = type;
+  data->movement.settings = options;
   data->hash = detail::plan_hash(source, target, type, options);
   return data;
 }
@@ -117,7 +80,10 @@ void finish(PlanData& data) {
       return data.pair ? detail::communicates(transfer, *data.pair)
                        : detail::communicates(transfer);
     });
-  data.messages = message_sizes(data);
+  const auto& first = data.steps.front().transfers.front();
+  data.movement.op = first.op;
+  data.movement.divisor = first.divisor;
+  data.movement.messages = message_sizes(data);
 }
 
 /// Finds the blocks and local pieces of one rank, on one mesh or two.
@@ -204,7 +170,8 @@ std::shared_ptr<PlanData> data_on_one_mesh(const DTensorSpec& source, const DTen
   if (!options.ranks_per_node.empty())
     data->nodes = std::make_shared<detail::NodeGrid>(source.layout(), options.ranks_per_node);
   data->steps = detail::planned_steps(source, target, dims, type, options, data->nodes.get());
-  data->partial_target = partial_target_of(target, dims.made, data->steps.back().transfers.back());
+  data->movement.partial_target =
+      partial_target_of(target, dims.made, data->steps.back().transfers.back());
   finish(*data);
   return data;
 }
@@ -218,7 +185,7 @@ std::shared_ptr<PlanData> data_across(const DTensorSpec& source, const DTensorSp
   auto path = detail::path_across(source, target, options);
   data->pair = std::make_shared<detail::MeshPair>(source.layout(), target.layout());
   if (!path.made.empty())
-    data->partial_target = PartialTarget{target.placements()[at(path.made.front())].op()};
+    data->movement.partial_target = PartialTarget{target.placements()[at(path.made.front())].op()};
   data->steps = std::move(path.steps);
   finish(*data);
   return data;
@@ -271,13 +238,13 @@ const DTensorSpec& RedistributePlan::target() const {
   return data_->target;
 }
 ElementType RedistributePlan::element_type() const {
-  return data_->type;
+  return data_->movement.type;
 }
 const PlanOptions& RedistributePlan::options() const {
-  return data_->settings;
+  return data_->movement.settings;
 }
 const std::optional<PartialTarget>& RedistributePlan::partial_target() const {
-  return data_->partial_target;
+  return data_->movement.partial_target;
 }
 int RedistributePlan::exchanges() const {
   return static_cast<int>(std::ranges::count_if(data_->steps, &detail::PlannedStep::communicates));
@@ -311,7 +278,7 @@ PlanCost RedistributePlan::cost() const {
   for (const auto& step : data_->steps)
     for (const auto& transfer : step.transfers)
       if (step.communicates)
-        costs.push_back(detail::cost_of(transfer, data_->type, data_->nodes.get()));
+        costs.push_back(detail::cost_of(transfer, data_->movement.type, data_->nodes.get()));
   for (const auto& cost : costs) {
     result.inter_node_bytes_received += static_cast<std::int64_t>(cost.inter_node_bytes);
     result.bytes_received +=
@@ -322,8 +289,9 @@ PlanCost RedistributePlan::cost() const {
         static_cast<std::int64_t>(cost.intra_node_messages + cost.inter_node_messages);
   }
   const auto steps = static_cast<std::size_t>(exchanges());
-  result.seconds = detail::seconds_of(costs, steps, data_->settings.cost_model);
-  const auto buffers = static_cast<double>(data_->messages.buffers * data_->messages.bytes);
+  result.seconds = detail::seconds_of(costs, steps, data_->movement.settings.cost_model);
+  const auto buffers =
+      static_cast<double>(data_->movement.messages.buffers * data_->movement.messages.bytes);
   for (const auto& cost : costs) {
     const auto bytes = std::min(buffers, cost.bytes_under_way());
     result.extra_memory = std::max(result.extra_memory, static_cast<std::int64_t>(bytes));
@@ -382,11 +350,12 @@ std::string RedistributePlan::explain() const {
                               ? ""
                               : fmt::format(", {} contributions reduced by {}",
                                             transfer.contributions(), to_string(transfer.op)),
-                          detail::largest_piece_bytes(transfer.to, data_->type),
+                          detail::largest_piece_bytes(transfer.to, data_->movement.type),
                           detail::most_peers(transfer) - (transfer.is_on_one_mesh() ? 1 : 0));
   }
-  if (data_->partial_target)
-    text += fmt::format("  fill with the identity of {}\n", to_string(data_->partial_target->op));
+  if (data_->movement.partial_target)
+    text += fmt::format("  fill with the identity of {}\n",
+                        to_string(data_->movement.partial_target->op));
   if (std::ssize(ranks()) <= detail::most_ranks_counted) {
     const auto received = most_received(*this, *data_);
     text += fmt::format("  busiest rank receives {} bytes, at least {} are needed\n",
@@ -398,35 +367,14 @@ std::string RedistributePlan::explain() const {
                         all.inter_node_bytes_received, all.inter_node_messages_received);
   text +=
       fmt::format("  about {:.3g} s; at most {} bytes of messages under way, each of at most {}\n",
-                  all.seconds, all.extra_memory, data_->messages.bytes);
+                  all.seconds, all.extra_memory, data_->movement.messages.bytes);
   return text;
 }
 
 namespace detail {
 
-const PlanSettings& PlanAccess::settings(const RedistributePlan& plan) {
-  return plan.data_->settings;
-}
-ReduceOp PlanAccess::reduce_op(const RedistributePlan& plan) {
-  return plan.data_->steps.front().transfers.front().op;
-}
-std::int64_t PlanAccess::divisor(const RedistributePlan& plan) {
-  return plan.data_->steps.front().transfers.front().divisor;
-}
-std::int64_t PlanAccess::message_bytes(const RedistributePlan& plan) {
-  return plan.data_->messages.bytes;
-}
-int PlanAccess::messages_at_once(const RedistributePlan& plan) {
-  return plan.data_->messages.at_once;
-}
-int PlanAccess::operands_at_once(const RedistributePlan& plan) {
-  return plan.data_->messages.operands_at_once;
-}
-std::int64_t PlanAccess::message_buffers(const RedistributePlan& plan) {
-  return plan.data_->messages.buffers;
-}
-std::int64_t PlanAccess::memory_limit(const RedistributePlan& plan) {
-  return plan.data_->messages.limit;
+const Movement& PlanAccess::movement(const RedistributePlan& plan) {
+  return plan.data_->movement;
 }
 std::uint64_t PlanAccess::hash(const RedistributePlan& plan) {
   return plan.data_->hash;

@@ -238,12 +238,15 @@ std::vector<PlannedStep> one_step_each(std::vector<Transfer> transfers) {
 
 }  // namespace
 
+double memory_limit(double largest_piece, const PlanSettings& options) {
+  if (options.extra_memory > 0) return static_cast<double>(options.extra_memory);
+  return default_extra_memory + largest_piece / extra_memory_share;
+}
+
 double memory_limit(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
                     const PlanSettings& options) {
-  if (options.extra_memory > 0) return static_cast<double>(options.extra_memory);
-  const auto largest =
-      std::max(largest_piece_bytes(source, type), largest_piece_bytes(target, type));
-  return default_extra_memory + largest / extra_memory_share;
+  return memory_limit(
+      std::max(largest_piece_bytes(source, type), largest_piece_bytes(target, type)), options);
 }
 
 PartialDims partial_dims(const Placements& source, const Placements& target) {

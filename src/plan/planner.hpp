@@ -36,7 +36,9 @@ struct PathAcross {
 PathAcross path_across(const DTensorSpec& source, const DTensorSpec& target,
                        const PlanSettings& options);
 
-/// Returns how many bytes a rank may need besides source and target.
+/// Returns how many bytes a rank may need besides its pieces, of which the largest has so many
+/// bytes.
+double memory_limit(double largest_piece, const PlanSettings& options);
 double memory_limit(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
                     const PlanSettings& options);
 

@@ -158,8 +158,7 @@ Cells Cells::of_sender(const Transfer& transfer, std::span<const int> coordinate
 
 void Cells::add(std::size_t tensor_dim, int index, std::vector<IndexRun> runs, Blocks& blocks) {
   if (runs.empty()) return;
-  std::int64_t extent = 0;
-  for (const auto& run : runs) extent += run.extent;
+  const auto extent = total_extent(runs);
   dims_[tensor_dim].push_back({index, extent, blocks.add(std::move(runs))});
 }
 

@@ -13,6 +13,7 @@
 #include <tessera/redistribute/redistribute.hpp>
 
 #include "engine/run.hpp"
+#include "plan/movement.hpp"
 #include "redistribute/tuning.hpp"
 
 namespace tessera {
@@ -59,7 +60,7 @@ Found find_or_make(PlanCache& cache, const Meshes& meshes, const DTensorSpec& so
   const auto [begin, end] = cache.plans.equal_range(plan_hash(source, target, type, settings));
   for (auto entry = begin; entry != end; ++entry)
     if (matches(entry->second.plan(), source, target, type) &&
-        PlanAccess::settings(entry->second.plan()) == settings) {
+        PlanAccess::movement(entry->second.plan()).settings == settings) {
       last = Request{asked, entry->second};
       return {entry->second, false};
     }

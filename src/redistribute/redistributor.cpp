@@ -16,6 +16,7 @@
 #include "engine/run.hpp"
 #include "engine/short_exchange.hpp"
 #include "node/nodes.hpp"
+#include "plan/movement.hpp"
 #include "redistribute/tuning.hpp"
 #include "tensor/overlap.hpp"
 
@@ -151,7 +152,8 @@ Redistributor detail::RedistributorAccess::make(RedistributePlan plan, const Mes
             target_shape, source.coordinate().has_value(), target.coordinate().has_value()});
   state->keeps_phases = blocks(state->steps) <= most_kept_blocks;
   state->may_be_short = position >= 0 && state->keeps_phases &&
-                        ShortExchange::may_serve(state->plan, state->steps, state->group);
+                        ShortExchange::may_serve(detail::PlanAccess::movement(state->plan),
+                                                 state->steps, state->group);
   return Redistributor(std::move(state));
 }
 
@@ -175,7 +177,7 @@ std::string Redistributor::explain() const {
   const auto& group = state_->group;
   const auto text = plan.explain();
   if (group.position < 0) return text + "  this rank is not on the mesh\n";
-  const auto peers = detail::peers_of(group, plan);
+  const auto peers = detail::peers_of(group, detail::PlanAccess::movement(plan));
   std::set<int> by_memory;
   std::set<int> by_messages;
   for (const auto& step : state_->steps)
@@ -213,7 +215,7 @@ void RedistributorAccess::execute(const Redistributor& redistributor, const Exec
       require_piece(rank, plan.target(), state.target_shape, plan.element_type(), destination,
                     "destination");
     const RedistributeCall text{"Redistributor::execute", plan.source(), plan.target(),
-                                plan.element_type(), PlanAccess::settings(plan)};
+                                plan.element_type(), PlanAccess::movement(plan).settings};
     const auto from = readable(redistributor, execution, source, destination);
     agree(redistributor, call, text);
     run(redistributor, execution, from, destination, operation);
@@ -228,7 +230,7 @@ ArrayRef RedistributorAccess::readable(const Redistributor& redistributor,
   const bool are_same = source.data == destination.data && source.extents == destination.extents &&
                         source.strides == destination.strides;
   if (are_same && can_run_in_place(*redistributor.state_)) return source;
-  const auto limit = PlanAccess::memory_limit(redistributor.state_->plan);
+  const auto limit = PlanAccess::movement(redistributor.state_->plan).messages.limit;
   require(source.bytes() <= limit, [&] {
     return fmt::format(
         "expected a destination that shares no memory with the source, or extra_memory of at least "
@@ -273,7 +275,8 @@ bool RedistributorAccess::run_short(const Redistributor& redistributor, const Ex
 BoundPlan RedistributorAccess::bound(const Redistributor& redistributor, const ArrayRef& source,
                                      const ArrayRef& destination) {
   auto& state = *redistributor.state_;
-  return {state.plan, state.steps, state.is_on_source ? source : nothing_like(source),
+  return {PlanAccess::movement(state.plan), state.steps,
+          state.is_on_source ? source : nothing_like(source),
           state.is_on_target ? destination : nothing_like(destination),
           state.keeps_phases ? &state.phases : nullptr};
 }

@@ -198,12 +198,16 @@ std::vector<IndexRun> common_runs(std::span<const Section> from, std::span<const
   return runs.take();
 }
 
+std::int64_t total_extent(std::span<const IndexRun> runs) {
+  std::int64_t result = 0;
+  for (const auto& run : runs) result += run.extent;
+  return result;
+}
+
 std::int64_t common_extent(std::span<const Section> a, std::span<const Section> b) {
   if (a.size() == 1 && b.size() == 1 && a[0].is_interval() && b[0].is_interval())
     return intersect({a[0].begin, a[0].end()}, {b[0].begin, b[0].end()}).size();
-  std::int64_t result = 0;
-  for (const auto& run : common_runs(a, b)) result += run.extent;
-  return result;
+  return total_extent(common_runs(a, b));
 }
 
 std::int64_t common_size(const Piece& a, const Piece& b) {

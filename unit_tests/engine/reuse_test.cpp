@@ -17,6 +17,7 @@
 #include "../support/tensors.hpp"
 #include "engine/run.hpp"
 #include "engine/short_exchange.hpp"
+#include "plan/movement.hpp"
 
 namespace tessera::test {
 namespace {
@@ -151,12 +152,14 @@ TEST(Reuse, what_moves_little_in_messages_or_not_at_all_takes_the_short_way) {
     const DTensorSpec target(mesh.layout(), {to}, shape);
     const auto redistributor = make_plan(source, target, element_type<double>()).bind(mesh);
     const auto steps = redistributor.plan().steps(mesh.rank());
-    return detail::ShortExchange::may_serve(redistributor.plan(), steps,
+    return detail::ShortExchange::may_serve(detail::PlanAccess::movement(redistributor.plan()),
+                                            steps,
                                             detail::RedistributorAccess::group(redistributor));
   };
   const auto group = mesh.group();
   const DTensorSpec any(mesh.layout(), {Shard(0)}, {60, 50});
-  const auto peers = detail::peers_of(group, make_plan(any, any, element_type<double>()));
+  const auto plan = make_plan(any, any, element_type<double>());
+  const auto peers = detail::peers_of(group, detail::PlanAccess::movement(plan));
   const bool is_direct = peers.staging != detail::Staging::all_memory;
   bool are_others_remote = is_direct;
   for (int rank = 0; rank < mesh.size(); ++rank)

@@ -17,6 +17,7 @@
 #include "../support/simulate.hpp"
 #include "../support/test_array.hpp"
 #include "kernels/reduction.hpp"
+#include "plan/movement.hpp"
 #include "plan/partial_tree.hpp"
 
 namespace {
@@ -159,8 +160,8 @@ TEST(ManyOperands, of_thousands_of_ranks_are_received_few_at_once) {
     const auto plan =
         make_plan(source, DTensorSpec(layout, {Shard(0)}, {1 << 16, 64}), element_type<double>());
 
-    EXPECT_EQ(detail::PlanAccess::operands_at_once(plan), 32);
-    EXPECT_LE(detail::PlanAccess::message_buffers(plan), 64 + 3 * 32 + 2 * 15);
+    EXPECT_EQ(detail::PlanAccess::movement(plan).messages.operands_at_once, 32);
+    EXPECT_LE(detail::PlanAccess::movement(plan).messages.buffers, 64 + 3 * 32 + 2 * 15);
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include "../support/instrumented.hpp"
 #include "../support/plans.hpp"
+#include "plan/movement.hpp"
 
 namespace {
 
@@ -105,8 +106,8 @@ TEST(Plan, partials_of_several_mesh_dims_are_one_merged_reduction) {
   EXPECT_EQ(both.exchanges(), 1);
   EXPECT_EQ(both.steps(0).size(), 1u);
   EXPECT_EQ(mixed.exchanges(), 1);
-  EXPECT_EQ(detail::PlanAccess::divisor(mixed), 4);
-  EXPECT_EQ(detail::PlanAccess::reduce_op(mixed), ReduceOp::sum);
+  EXPECT_EQ(detail::PlanAccess::movement(mixed).divisor, 4);
+  EXPECT_EQ(detail::PlanAccess::movement(mixed).op, ReduceOp::sum);
 }
 
 TEST(Plan, large_all_reduces_scatter_and_gather_in_one_step) {
@@ -334,10 +335,11 @@ TEST(Plan, messages_respect_the_limit_of_extra_memory) {
 
   const auto tight = make_plan(from, to, float64, {.extra_memory = 100'000});
 
-  EXPECT_LE(detail::PlanAccess::message_bytes(tight) * 2 * 7, 100'000);
+  EXPECT_LE(detail::PlanAccess::movement(tight).messages.bytes * 2 * 7, 100'000);
   EXPECT_LE(tight.cost().extra_memory, 100'000);
-  EXPECT_EQ(detail::PlanAccess::message_bytes(make_plan(from, to, float64)), 1 << 20);
-  EXPECT_EQ(detail::PlanAccess::message_bytes(make_plan(from, to, float64, {.extra_memory = 1})),
+  EXPECT_EQ(detail::PlanAccess::movement(make_plan(from, to, float64)).messages.bytes, 1 << 20);
+  EXPECT_EQ(detail::PlanAccess::movement(make_plan(from, to, float64, {.extra_memory = 1}))
+                .messages.bytes,
             8);
 }
 
@@ -353,7 +355,7 @@ TEST(Plan, operands_of_all_boxes_respect_the_limit_of_extra_memory) {
       const auto contributions = std::ranges::count_if(phase.receive, [&](const Block& block) {
         return phase.contributions > 1 && block.peer != 0;
       });
-      EXPECT_LE(2 * contributions * detail::PlanAccess::message_bytes(plan), 1'000'000);
+      EXPECT_LE(2 * contributions * detail::PlanAccess::movement(plan).messages.bytes, 1'000'000);
     }
 }
 
@@ -362,12 +364,13 @@ std::int64_t bytes_under_way(const RedistributePlan& plan, int rank) {
   std::int64_t most = 0;
   const auto of_one = [&](const Block& block) {
     return std::min(block.size() * plan.element_type().size,
-                    detail::PlanAccess::message_bytes(plan));
+                    detail::PlanAccess::movement(plan).messages.bytes);
   };
   const auto of_largest = [&](std::vector<std::int64_t> messages) {
     std::ranges::sort(messages, std::greater());
-    if (std::ssize(messages) > detail::PlanAccess::messages_at_once(plan))
-      messages.resize(static_cast<std::size_t>(detail::PlanAccess::messages_at_once(plan)));
+    if (std::ssize(messages) > detail::PlanAccess::movement(plan).messages.at_once)
+      messages.resize(
+          static_cast<std::size_t>(detail::PlanAccess::movement(plan).messages.at_once));
     return std::accumulate(messages.begin(), messages.end(), std::int64_t{0});
   };
   for (const auto& step : plan.steps(rank))
@@ -382,7 +385,7 @@ std::int64_t bytes_under_way(const RedistributePlan& plan, int rank) {
       for (const auto& block : phase.receive) {
         if (block.peer == rank) continue;
         if (phase.contributions == 1) received.push_back(of_one(block));
-        const auto two_chunks = 2 * detail::PlanAccess::message_bytes(plan);
+        const auto two_chunks = 2 * detail::PlanAccess::movement(plan).messages.bytes;
         if (phase.contributions > 1)
           contributions += std::min(block.size() * plan.element_type().size, two_chunks);
       }

@@ -35,22 +35,6 @@ void expect_lower_bound(const RandomCase& random, const RedistributePlan& plan) 
     EXPECT_EQ(received_elements(plan, rank), least_received(random, rank)) << "rank " << rank;
 }
 
-/// All ranks of their own node, on one node, or on nodes of a few; slots of few bytes, so that many
-/// chunks are needed; few messages and operands at once.
-SimulatedNodes random_nodes(Generator& generator, const RandomCase& random) {
-  SimulatedNodes nodes;
-  nodes.messages_at_once = draw(generator, 0, 3);
-  if (const int power = draw(generator, 0, 4); power < 4) nodes.operands_at_once = 1 << power;
-  const int kind = draw(generator, 0, 2);
-  if (kind == 0) return nodes;
-  nodes.slot_bytes = std::max<std::int64_t>(random.type.size, 8 * draw(generator, 1, 40));
-  nodes.has_device_slots = draw(generator, 0, 1) == 0;
-  const int ranks = random.source.layout().size();
-  for (int rank = 0; rank < ranks; ++rank)
-    nodes.node.push_back(kind == 1 ? 0 : draw(generator, 0, std::min(ranks - 1, 2)));
-  return nodes;
-}
-
 std::string first_difference(const RandomCase& random, const std::vector<StridedArray>& results) {
   const auto value_at = [&](int rank, const Extents& index) {
     const auto local = local_index(piece_of(random.target, rank), index);
@@ -82,7 +66,8 @@ TEST(RedistributeProperty, every_random_transition_gives_what_the_serial_oracle_
     for (const auto& piece : pieces) sources.push_back(piece.array());
     for (const auto& result : results) destinations.push_back(result.array());
 
-    simulate(plan, sources, destinations, random_nodes(generator, random));
+    simulate(plan, sources, destinations,
+             random_nodes(generator, random.source.layout().size(), random.type));
 
     SCOPED_TRACE("case " + std::to_string(number) + ": " + to_string(random.source) + " -> " +
                  to_string(random.target) + ", " + to_string(random.type));

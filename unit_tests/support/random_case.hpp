@@ -164,9 +164,11 @@ inline detail::PlanSettings random_settings(Generator& generator, const MeshLayo
 }
 
 /// A StridedArray is the memory of one piece with room around it: any order of dims, gaps between
-/// elements.
+/// elements. Each byte is `untouched` at first.
 class StridedArray {
  public:
+  static constexpr std::byte untouched{0x5a};
+
   StridedArray(Generator& generator, ElementType type, const Extents& shape) {
     std::vector<std::size_t> order(shape.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -179,7 +181,7 @@ class StridedArray {
       array_.strides[d] = stride;
       stride *= std::max<std::int64_t>(shape[d], 1) + (draw(generator, 0, 3) == 0 ? 1 : 0);
     }
-    memory_.resize(static_cast<std::size_t>((stride + 1) * type.size), std::byte{0x5a});
+    memory_.resize(static_cast<std::size_t>((stride + 1) * type.size), untouched);
     array_.data = memory_.data();
   }
 

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "engine/execute.hpp"
+#include "generator.hpp"
 #include "node/window.hpp"
+#include "plan/movement.hpp"
 
 namespace tessera::test {
 
@@ -27,19 +29,37 @@ struct SimulatedNodes {
   int operands_at_once = 0;       ///< 0: as planned
 };
 
+/// Draws nodes: each rank has its own, all are on one, or a few have several; slots of few bytes, so
+/// that many chunks are needed; few messages and operands at once.
+inline SimulatedNodes random_nodes(Generator& generator, int ranks, ElementType type) {
+  SimulatedNodes nodes;
+  nodes.messages_at_once = draw(generator, 0, 3);
+  if (const int power = draw(generator, 0, 4); power < 4) nodes.operands_at_once = 1 << power;
+  const int kind = draw(generator, 0, 2);
+  if (kind == 0) return nodes;
+  nodes.slot_bytes = std::max<std::int64_t>(type.size, 8 * draw(generator, 1, 40));
+  nodes.has_device_slots = draw(generator, 0, 1) == 0;
+  for (int rank = 0; rank < ranks; ++rank)
+    nodes.node.push_back(kind == 1 ? 0 : draw(generator, 0, std::min(ranks - 1, 2)));
+  return nodes;
+}
+
 /// Runs all ranks of a plan in this process, without MPI or threads: the ranks take turns, and each
 /// does what it can.
 class Simulation {
  public:
-  Simulation(const RedistributePlan& plan, const std::vector<ArrayRef>& sources,
-             const std::vector<ArrayRef>& destinations, const SimulatedNodes& nodes)
-      : plan_(plan), nodes_(nodes), pieces_(sources), destinations_(destinations) {
-    const auto ranks = sources.size();
-    all_ranks_.resize(ranks);
+  /// Takes steps and arrays by mesh rank.
+  Simulation(const detail::Movement& movement, std::vector<std::vector<Step>> steps,
+             const std::vector<ArrayRef>& sources, const std::vector<ArrayRef>& destinations,
+             const SimulatedNodes& nodes)
+      : movement_(movement),
+        nodes_(nodes),
+        pieces_(sources),
+        destinations_(destinations),
+        all_ranks_(sources.size()),
+        steps_(std::move(steps)) {
     std::iota(all_ranks_.begin(), all_ranks_.end(), 0);
     if (nodes_.node.empty()) nodes_.node = all_ranks_;
-    for (std::size_t rank = 0; rank < ranks; ++rank)
-      steps_.push_back(plan.steps(static_cast<int>(rank)));
     make_windows();
   }
 
@@ -52,12 +72,12 @@ class Simulation {
     awaited_.resize(ranks);
     std::vector<detail::Scratch> scratch(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank)
-      detail::prepare_destination(execution, plan_, destinations_[rank]);
+      detail::prepare_destination(execution, movement_, destinations_[rank]);
     const auto& steps = steps_.front();
     for (detail::PhaseNumber number; number.step < steps.size(); number = number.next(steps))
       run_phase(number, scratch);
     for (std::size_t rank = 0; rank < ranks; ++rank)
-      detail::complete_destination(execution, plan_, steps_[rank], destinations_[rank]);
+      detail::complete_destination(execution, movement_, steps_[rank], destinations_[rank]);
     for (auto& lanes : lanes_)
       if (lanes && !lanes->is_read()) throw std::logic_error("a chunk was not read");
     return most_awaited_;
@@ -100,19 +120,18 @@ class Simulation {
     const auto ranks = pieces_.size();
     auto results = destinations_;
     std::vector<detail::PhaseRun> phases(ranks);
-    const auto message = detail::PlanAccess::message_bytes(plan_);
+    const auto message = movement_.messages.bytes;
     const bool has_window = nodes_.slot_bytes > 0;
     detail::ChunkSizes sizes{
         .window = nodes_.slot_bytes,
         .message = message,
         .term = has_window ? std::min(message, nodes_.slot_bytes)
-                           : std::max<std::int64_t>(plan_.element_type().size, message / 4),
-        .messages_at_once = nodes_.messages_at_once > 0
-                                ? nodes_.messages_at_once
-                                : detail::PlanAccess::messages_at_once(plan_),
+                           : std::max<std::int64_t>(movement_.type.size, message / 4),
+        .messages_at_once =
+            nodes_.messages_at_once > 0 ? nodes_.messages_at_once : movement_.messages.at_once,
         .terms_at_once = nodes_.operands_at_once};
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const detail::BoundPlan bound{plan_, steps_[rank], pieces_[rank], destinations_[rank]};
+      const detail::BoundPlan bound{movement_, steps_[rank], pieces_[rank], destinations_[rank]};
       auto& buffer = scratch[rank].intermediate[number.buffer()];
       auto* free =
           buffer.reserve(detail::intermediate_bytes({&bound, 1}, number, static_cast<int>(rank)),
@@ -122,7 +141,7 @@ class Simulation {
       detail::Peers peers{all_ranks_, lane_of_[rank]};
       peers.slots = slots_of_[rank];
       phase.clear(static_cast<int>(rank), peers, sizes);
-      phase.add(plan_, steps_[rank][number.step], number.of(steps_[rank]), pieces_[rank],
+      phase.add(movement_, steps_[rank][number.step], number.of(steps_[rank]), pieces_[rank],
                 results[rank]);
       for (const auto& block : number.of(steps_[rank]).send)
         if (const int lane = lane_of_[rank][at(block.peer)]; lane >= 0) lanes_[rank]->open(lane);
@@ -185,7 +204,7 @@ class Simulation {
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-  const RedistributePlan& plan_;
+  const detail::Movement& movement_;
   SimulatedNodes nodes_;
   std::vector<ArrayRef> pieces_;
   std::vector<ArrayRef> destinations_;
@@ -210,7 +229,11 @@ class Simulation {
 /// largest number of messages that a rank awaits at the same time.
 inline int simulate(const RedistributePlan& plan, const std::vector<ArrayRef>& sources,
                     const std::vector<ArrayRef>& destinations, const SimulatedNodes& nodes = {}) {
-  return Simulation(plan, sources, destinations, nodes).run();
+  std::vector<std::vector<Step>> steps;
+  for (int rank = 0; rank < std::ssize(sources); ++rank) steps.push_back(plan.steps(rank));
+  return Simulation(detail::PlanAccess::movement(plan), std::move(steps), sources, destinations,
+                    nodes)
+      .run();
 }
 
 }  // namespace tessera::test

@@ -21,15 +21,18 @@ class Redistributor;
 
 namespace detail {
 struct PlanAccess;
-}
+struct Movement;
+}  // namespace detail
 
 /// Describes what one rank does in one phase of a step.
 struct Phase {
-  Piece source;           ///< this rank's piece before the phase; blocks to send lie in it
-  Piece destination;      ///< this rank's piece after the phase; blocks to receive lie in it
-  Blocks send;            ///< blocks for other ranks, at most one for each
-  Blocks receive;         ///< blocks of other ranks and its own; reductions: part by part of the
-                          ///< piece, each part's contributions in order
+  Piece source;       ///< this rank's piece before the phase; blocks to send lie in it
+  Piece destination;  ///< this rank's piece after the phase; blocks to receive lie in it
+  /// Lists blocks for other ranks. Those for one rank follow one another and travel in one message.
+  Blocks send;
+  /// Lists blocks of other ranks, likewise, and its own. In a reduction: part by part of the piece,
+  /// each part's contributions in order.
+  Blocks receive;
   int contributions = 1;  ///< consecutive entries of `receive` that are reduced into one part
 };
 
@@ -140,30 +143,7 @@ struct PlanAccess {
   static RedistributePlan make(const DTensorSpec& source, const DTensorSpec& target,
                                ElementType type, const PlanSettings& settings);
 
-  static const PlanSettings& settings(const RedistributePlan& plan);
-  /// Returns the op by which reduce steps combine contributions; sum for avg, whose result is
-  /// divided by divisor().
-  static ReduceOp reduce_op(const RedistributePlan& plan);
-  /// Returns the number by which the result of reduce steps is divided; 1 unless an avg is reduced.
-  static std::int64_t divisor(const RedistributePlan& plan);
-
-  /// Returns the largest length of a message, bytes. Longer blocks travel in chunks. If no ranks
-  /// share a window, reduction operands of more than 256 KiB travel in chunks, too. One chunk
-  /// travels while the next one is packed, and all messages under way at once respect
-  /// PlanOptions::extra_memory.
-  static std::int64_t message_bytes(const RedistributePlan& plan);
-  /// Returns the largest number of messages of message_bytes() that a rank sends at once. It
-  /// receives as many, and reduction operands besides. Shorter messages may be more.
-  static int messages_at_once(const RedistributePlan& plan);
-  /// Returns the number of reduction operands of a box that are received concurrently, if there are
-  /// many, and those of two chunks at once. It is a power of two, so that each group is a branch of
-  /// the fixed tree, whose result waits for the other branches.
-  static int operands_at_once(const RedistributePlan& plan);
-  /// Returns the largest number of messages for which a rank may have memory at once.
-  static std::int64_t message_buffers(const RedistributePlan& plan);
-  /// Returns the limit of the memory for all these messages, bytes.
-  static std::int64_t memory_limit(const RedistributePlan& plan);
-
+  static const Movement& movement(const RedistributePlan& plan);
   /// Returns a hash of source, target, element type and settings.
   static std::uint64_t hash(const RedistributePlan& plan);
 };

@@ -134,6 +134,9 @@ struct IndexRun {
 /// and a periodic section in at most two.
 std::vector<IndexRun> common_runs(std::span<const Section> from, std::span<const Section> to);
 
+/// Returns the number of indices of all runs.
+std::int64_t total_extent(std::span<const IndexRun> runs);
+
 /// Returns the number of indices that lie in both lists.
 std::int64_t common_extent(std::span<const Section> a, std::span<const Section> b);
 
