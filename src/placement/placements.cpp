@@ -147,8 +147,9 @@ Placements detail::resolved(const Placements& placements, int tensor_dims) {
     return fmt::format("expected placements by dim of a {}-d tensor, got {} lists", tensor_dims,
                        *meant_for);
   });
-  auto result = placements.placements_;
-  for (auto& placement : result) {
+  Placements result = placements;
+  result.tensor_dims_.reset();
+  for (auto& placement : result.placements_) {
     if (!placement.is_shard()) continue;
     const int dim = placement.dim() < 0 ? placement.dim() + tensor_dims : placement.dim();
     require(0 <= dim && dim < tensor_dims, [&] {
@@ -157,9 +158,9 @@ Placements detail::resolved(const Placements& placements, int tensor_dims) {
     });
     placement = placement.with_dim(dim);
   }
-  require_shardings(result);
-  if (placements.split_positions_.empty()) return Placements(std::move(result));
-  return Placements(std::move(result), placements.split_positions_);
+  require_shardings(result.placements_);
+  if (result.split_positions_.empty()) return result;
+  return Placements(std::move(result.placements_), std::move(result.split_positions_));
 }
 
 std::string to_string(const Placements& placements) {

@@ -76,6 +76,16 @@ class CommonExtents {
   std::vector<std::int64_t> common_;
 };
 
+/// Returns the extents of the mesh, but 1 along mesh dims whose coordinate makes no difference.
+std::vector<int> coordinates_to_visit(const Transfer& transfer) {
+  auto shape = transfer.from.layout().shape();
+  for (int d = 0; d < std::ssize(shape); ++d)
+    if (!transfer.from.placements()[at(d)].is_shard() &&
+        !transfer.to.placements()[at(d)].is_shard() && !contains(transfer.first_only, d))
+      shape[at(d)] = 1;
+  return shape;
+}
+
 }  // namespace
 
 bool can_look_at_each_rank(const Transfer& transfer) {
@@ -102,6 +112,7 @@ BusiestRank busiest_rank(const Transfer& transfer) {
     dims.emplace_back(transfer.from.split(d), transfer.to.split(d));
   const std::int64_t contributions = transfer.contributions();
   BusiestRank result;
+  const auto visited = coordinates_to_visit(transfer);
   std::vector<int> coordinate(mesh_dims, 0);
   for (;;) {
     const bool fetches = transfer.fetches(coordinate);
@@ -125,7 +136,7 @@ BusiestRank busiest_rank(const Transfer& transfer) {
     result.fetched = std::max(result.fetched, fetched * contributions);
     result.messages = std::max({result.messages, senders - self, receivers - self});
     auto d = mesh_dims;
-    while (d > 0 && ++coordinate[d - 1] == mesh_shape[d - 1]) coordinate[--d] = 0;
+    while (d > 0 && ++coordinate[d - 1] == visited[d - 1]) coordinate[--d] = 0;
     if (d == 0) return result;
   }
 }

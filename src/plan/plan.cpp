@@ -64,13 +64,11 @@ void require_same_shape(const DTensorSpec& source, const DTensorSpec& target) {
 
 std::shared_ptr<PlanData> started(const DTensorSpec& source, const DTensorSpec& target,
                                   ElementType type, const detail::PlanSettings& options) {
-  auto data = std::make_shared<PlanData>();
-  data->source = source;
-  data->target = target;
-  data->movement.type = type;
-  data->movement.settings = options;
-  data->hash = detail::plan_hash(source, target, type, options);
-  return data;
+  return std::make_shared<PlanData>(
+      PlanData{.source = source,
+               .target = target,
+               .movement = {.type = type, .settings = options},
+               .hash = detail::plan_hash(source, target, type, options)});
 }
 
 /// Completes the plan once its steps are known.

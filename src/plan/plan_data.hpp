@@ -26,9 +26,9 @@ struct RedistributePlan::Data {
   DTensorSpec source;
   DTensorSpec target;
   detail::Movement movement;
-  std::vector<detail::PlannedStep> steps;
-  std::shared_ptr<const detail::MeshPair> pair;   ///< null: one mesh
-  std::shared_ptr<const detail::NodeGrid> nodes;  ///< null: one node, or two meshes
+  std::vector<detail::PlannedStep> steps = {};
+  std::shared_ptr<const detail::MeshPair> pair = {};   ///< null: one mesh
+  std::shared_ptr<const detail::NodeGrid> nodes = {};  ///< null: one node, or two meshes
   std::uint64_t hash;
 };
 

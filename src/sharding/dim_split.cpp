@@ -31,18 +31,35 @@ int child_with(ShardingRule rule, Interval whole, int children, std::int64_t pos
                                                : larger + (distance - in_larger) / size);
 }
 
-/// Returns the part with this number of a split by chunk, balanced or boundaries.
-Interval interval_of_part(const DimSplit& split, int number) {
-  if (!split.boundaries.empty())
-    return {split.boundaries[at(number)], split.boundaries[at(number) + 1]};
+/// Returns a part of a split by chunk, balanced or boundaries. number() gives its number in split
+/// order, coordinate(k) its coordinate on the k-th of the mesh dims.
+template <class Number, class Coordinate>
+Interval interval_of(const DimSplit& split, const Number& number, const Coordinate& coordinate) {
   Interval whole{0, split.extent};
-  int parts = split.parts();
-  for (std::size_t k = 0; k < split.sizes.size(); ++k) {
-    parts /= split.sizes[k];
-    whole = child_of(split.rule(k), whole, split.sizes[k], number / parts);
-    number %= parts;
+  if (!split.boundaries.empty()) {
+    const auto i = at(number());
+    whole = {split.boundaries[i], split.boundaries[i + 1]};
+  } else {
+    for (std::size_t k = 0; k < split.sizes.size(); ++k)
+      whole = child_of(split.rule(k), whole, split.sizes[k], coordinate(k));
   }
-  return whole;
+  return whole.is_empty() ? Interval{split.extent, split.extent} : whole;
+}
+
+Interval interval_of_part(const DimSplit& split, int number) {
+  return interval_of(
+      split, [&] { return number; }, [&](std::size_t k) { return split.coordinate(number, k); });
+}
+
+Interval interval_at(const DimSplit& split, std::span<const int> coordinate) {
+  return interval_of(
+      split, [&] { return split.number(coordinate); },
+      [&](std::size_t k) { return coordinate[at(split.mesh_dims[k])]; });
+}
+
+/// Returns whether each part is one interval by its rule, whatever extent and block are.
+bool has_intervals_by_rule(const DimSplit& split) {
+  return detail::can_share_dim(split.rule(0));
 }
 
 bool is_cyclic(const DimSplit& split) {
@@ -182,14 +199,15 @@ int DimSplit::parts() const {
 }
 
 bool DimSplit::has_intervals() const {
+  if (has_intervals_by_rule(*this)) return true;
   const int parts = this->parts();
   if (parts == 1) return true;
   if (is_cyclic(*this)) return blocks_of(*this) <= parts;
-  if (is_head_tail(*this)) return head_tail_chunk(*this, parts).is_empty();
-  return true;
+  return head_tail_chunk(*this, parts).is_empty();
 }
 
 Sections DimSplit::sections(std::span<const int> coordinate) const {
+  if (has_intervals_by_rule(*this)) return Sections(interval_at(*this, coordinate));
   return part(number(coordinate));
 }
 
@@ -201,14 +219,13 @@ int DimSplit::number(std::span<const int> coordinate) const {
 }
 
 Sections DimSplit::part(int index) const {
+  if (has_intervals_by_rule(*this)) return Sections(interval_of_part(*this, index));
   Sections result;
   if (is_cyclic(*this)) {
     result.push_back(cyclic_part(*this, index));
-  } else if (is_head_tail(*this)) {
+  } else {
     for (const int number : {index, 2 * sizes.front() - 1 - index})
       result.push_back(section_of(head_tail_chunk(*this, number)));
-  } else {
-    result.push_back(section_of(interval_of_part(*this, index)));
   }
   return result.empty() ? Sections(Interval{extent, extent}) : result;
 }
@@ -219,7 +236,13 @@ int DimSplit::coordinate(int index, std::size_t k) const {
 }
 
 Interval DimSplit::interval(std::span<const int> coordinate) const {
+  if (has_intervals_by_rule(*this)) return interval_at(*this, coordinate);
   return sections(coordinate).hull();
+}
+
+std::int64_t DimSplit::size(std::span<const int> coordinate) const {
+  if (has_intervals_by_rule(*this)) return interval_at(*this, coordinate).size();
+  return sections(coordinate).extent();
 }
 
 std::int64_t DimSplit::largest_part() const {
@@ -230,6 +253,7 @@ std::int64_t DimSplit::largest_part() const {
     return largest;
   }
   // By all rules but head-tail the first part is the largest; there it may be the last one.
+  if (has_intervals_by_rule(*this)) return interval_of_part(*this, 0).size();
   const auto first = part(0).extent();
   return is_head_tail(*this) ? std::max(first, part(sizes.front() - 1).extent()) : first;
 }
@@ -243,7 +267,7 @@ std::vector<std::int64_t> DimSplit::explicit_boundaries() const {
 }
 
 std::vector<Part> parts_meeting(const DimSplit& split, Interval range, std::span<const int> fixed) {
-  if (!is_cyclic(split) && !is_head_tail(split)) return PartSearch(split, range, fixed).run();
+  if (has_intervals_by_rule(split)) return PartSearch(split, range, fixed).run();
   std::vector<Part> found;
   range = intersect(range, {0, split.extent});
   if (range.is_empty()) return found;

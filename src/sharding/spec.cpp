@@ -222,7 +222,7 @@ std::vector<Box> DTensorSpec::pieces(const std::vector<int>& coordinate) const {
 Extents DTensorSpec::local_shape(const std::vector<int>& coordinate) const {
   require_coordinate(layout(), coordinate);
   Extents result;
-  for (const auto& split : data_->splits) result.push_back(split.sections(coordinate).extent());
+  for (const auto& split : data_->splits) result.push_back(split.size(coordinate));
   return result;
 }
 Extents DTensorSpec::local_shape(int mesh_rank) const {

@@ -11,26 +11,17 @@
 
 namespace tessera {
 
-namespace {
-
-std::vector<Placement> placements_of(std::initializer_list<TargetPlacement> given) {
-  std::vector<Placement> result;
-  for (const auto& placement : given) result.push_back(placement.placement());
-  return result;
-}
-
-}  // namespace
-
-Target::Target(std::initializer_list<TargetPlacement> placements)
-    : value_(Placements(placements_of(placements))) {
-  std::size_t d = 0;
-  for (const auto& placement : placements) {
-    if (placement.sizes()) {
-      sizes_.resize(placements.size());
-      sizes_[d] = placement.sizes();
+Target::Target(std::initializer_list<TargetPlacement> given) {
+  std::vector<Placement> placements;
+  placements.reserve(given.size());
+  for (const auto& one : given) {
+    if (one.sizes()) {
+      sizes_.resize(given.size());
+      sizes_[placements.size()] = one.sizes();
     }
-    ++d;
+    placements.push_back(one.placement());
   }
+  value_ = Placements(std::move(placements));
 }
 
 Placements Target::placements(int mesh_dims) const {
@@ -71,7 +62,6 @@ void require_sizes(const Sizes& given, const DimSplit& split) {
 
 /// Returns `spec` with the boundaries that the Sizes of the target give.
 DTensorSpec with_sizes(const DTensorSpec& spec, const Target& target) {
-  if (target.sizes().empty()) return spec;
   auto boundaries = spec.boundaries();
   for (std::size_t d = 0; d < target.sizes().size(); ++d) {
     const auto& sizes = target.sizes()[d];
@@ -87,8 +77,10 @@ DTensorSpec with_sizes(const DTensorSpec& spec, const Target& target) {
 }  // namespace
 
 DTensorSpec target_spec(const DTensorSpec& source, const Target& target) {
-  if (target.placements() != nullptr)
-    return with_sizes(spec_with(source, *target.placements()), target);
+  if (target.placements() != nullptr) {
+    auto spec = spec_with(source, *target.placements());
+    return target.sizes().empty() ? std::move(spec) : with_sizes(spec, target);
+  }
   if (target.spec() == nullptr) return spec_with(source, target.placements(source.layout().ndim()));
   require<MeshMismatch>(target.spec()->layout() == source.layout(), [&] {
     const auto [expected, got] = told_apart(source.layout(), target.spec()->layout());
@@ -99,8 +91,10 @@ DTensorSpec target_spec(const DTensorSpec& source, const Target& target) {
 }
 
 DTensorSpec target_spec(const MeshLayout& layout, const Extents& shape, const Target& target) {
-  if (target.placements() != nullptr)
-    return with_sizes(make_spec(layout, *target.placements(), shape), target);
+  if (target.placements() != nullptr) {
+    auto spec = make_spec(layout, *target.placements(), shape);
+    return target.sizes().empty() ? std::move(spec) : with_sizes(spec, target);
+  }
   if (target.spec() == nullptr) return make_spec(layout, target.placements(layout.ndim()), shape);
   const auto& spec = *target.spec();
   require<MeshMismatch>(spec.layout() == layout, [&] {

@@ -15,7 +15,7 @@ Extents local_extents(const DeviceMesh& mesh, const DTensorSpec& spec) {
   auto result = Extents::filled(spec.shape().size(), 0);
   if (mesh.is_null() || !mesh.coordinate()) return result;
   for (std::size_t d = 0; d < result.size(); ++d)
-    result[d] = spec.split(d).sections(*mesh.coordinate()).extent();
+    result[d] = spec.split(d).size(*mesh.coordinate());
   return result;
 }
 

@@ -196,13 +196,15 @@ DTensorSpec infer_spec(const DeviceMesh& mesh, const Target& target, const Exten
   return spec;
 }
 
-void require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
-                         const Extents& local_shape) {
-  const auto expected = local_extents(mesh, spec);
+Box require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
+                        const Extents& local_shape) {
+  const auto piece = local_box(mesh, spec);
+  const auto& expected = piece.shape;
   require(local_shape == expected || (product(local_shape) == 0 && product(expected) == 0), [&] {
     return fmt::format("expected a local View of shape {} on mesh rank {}, the piece of {}, got {}",
                        to_string(expected), mesh.rank(), to_string(spec), to_string(local_shape));
   });
+  return piece;
 }
 
 void check_pieces(const DeviceMesh& mesh, const DTensorSpec* spec, ElementType type,

@@ -69,6 +69,8 @@ struct DimSplit {
   /// Returns the interval that a coordinate holds; [extent, extent) if it is empty. Expects
   /// has_intervals().
   Interval interval(std::span<const int> coordinate) const;
+  /// Returns the number of indices that a coordinate holds.
+  std::int64_t size(std::span<const int> coordinate) const;
   /// Returns the size of the largest part.
   std::int64_t largest_part() const;
   /// Returns the boundaries, computed if there are none. Expects has_intervals().

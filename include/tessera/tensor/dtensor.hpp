@@ -159,7 +159,12 @@ struct DTensorAccess {
   /// Makes a tensor of `view`. Expects that `view` has the extents of this rank's local piece.
   template <class V>
   static DTensor<V> make(V view, DeviceMesh mesh, DTensorSpec spec) {
-    auto piece = local_box(mesh, spec);
+    const auto piece = local_box(mesh, spec);
+    return make(std::move(view), std::move(mesh), std::move(spec), piece);
+  }
+  /// Takes local_box() of the mesh and the spec, too.
+  template <class V>
+  static DTensor<V> make(V view, DeviceMesh mesh, DTensorSpec spec, const Box& piece) {
     return DTensor<V>(std::move(view), std::move(mesh), std::move(spec), piece);
   }
 };

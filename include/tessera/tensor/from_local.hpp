@@ -49,9 +49,10 @@ std::vector<DTensorSpec> infer_specs(const DeviceMesh& mesh,
                                      const std::vector<Placements>& placements,
                                      const std::vector<Extents>& local_shapes);
 
-/// Throws on this rank unless a View of these extents matches its local piece of `spec`.
-void require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
-                         const Extents& local_shape);
+/// Throws on this rank unless a View of these extents matches its local piece of `spec`. Returns
+/// local_box() of the piece.
+Box require_local_shape(const DeviceMesh& mesh, const DTensorSpec& spec,
+                        const Extents& local_shape);
 
 /// Throws on all ranks unless element types and, if `spec` is given, local shapes agree. Collective
 /// over the mesh.
@@ -125,9 +126,9 @@ DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& targe
   auto spec = target_spec(mesh.layout(), shape, target);
   require_representable<V>(spec);
   if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));
-  require_local_shape(mesh, spec, extents_of(view));
+  const auto piece = require_local_shape(mesh, spec, extents_of(view));
   const auto kept = with_piece_extents(view, mesh, spec);
-  return DTensorAccess::make(kept, mesh, std::move(spec));
+  return DTensorAccess::make(kept, mesh, std::move(spec), piece);
 }
 
 }  // namespace detail
