@@ -254,24 +254,35 @@ std::int64_t PhaseRun::bytes_done() const {
   return bytes;
 }
 
-/// The copies of all arrays of a chunk, to jobs_.
+/// The copies of all arrays of a chunk, but of those that lie where they shall be, to jobs_.
 void PhaseRun::add_jobs(const BlockArray& from, const BlockArray& to, Stores stores) {
-  for (std::size_t i = 0; i < to.size(); ++i) jobs_.push_back({from[i], to[i], stores});
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (from[i].data != to[i].data) jobs_.push_back({from[i], to[i], stores});
 }
 
 /// Copies a chunk; what was in jobs_ is lost.
 void PhaseRun::copy_chunk(const Execution& execution, const BlockArray& from, const BlockArray& to,
                           Stores stores) {
-  if (to.is_one()) return copy(execution, {from.first(), to.first(), stores});
+  if (to.is_one()) {
+    if (from.first().data != to.first().data) copy(execution, {from.first(), to.first(), stores});
+    return;
+  }
   jobs_.clear();
   add_jobs(from, to, stores);
   copy(execution, jobs_);
 }
 
+/// All elements lie where they shall be.
+static bool lies_in_place(const BlockArray& from, const BlockArray& to) {
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (from[i].data != to[i].data) return false;
+  return true;
+}
+
 bool PhaseRun::copy_own(const Execution& execution) {
   if (next_own_ == own_.size()) return false;
   auto& block = own_[next_own_];
-  if (block.source.first().data == block.destination.first().data) {
+  if (block.next == 0 && lies_in_place(block.source, block.destination)) {
     ++next_own_;
     return true;
   }

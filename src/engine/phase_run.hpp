@@ -137,7 +137,7 @@ class PhaseRun {
   std::vector<int> awaited_lanes() const;
 
  private:
-  /// A block between this rank and a peer.
+  /// The blocks that travel to or from a peer as one message.
   struct Stream {
     int peer;
     int lane;  ///< -1: messages

@@ -155,11 +155,13 @@ void Run::open_lanes() {
       for (const auto& phase : step.phases) {
         if (std::ranges::any_of(phase.receive, [&](const Block& b) { return lane_of(b) >= 0; }))
           begin();
-        for (const auto& block : phase.send)
-          if (const int lane = lane_of(block); lane >= 0) {
-            begin();
-            lanes_->open(lane);
-          }
+        // For each message, as PhaseRun closes it.
+        for_each_message(phase.send, group_.position, [&](std::span<const Block> message) {
+          const int lane = lane_of(message.front());
+          if (lane < 0) return;
+          begin();
+          lanes_->open(lane);
+        });
       }
 }
 

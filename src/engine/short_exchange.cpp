@@ -43,8 +43,8 @@ bool ShortExchange::may_serve(const Movement& movement, const std::vector<Step>&
   const auto& phases = steps.front().phases;
   for (std::size_t p = 0; p < phases.size(); ++p)
     for (const auto* blocks : {&phases[p].send, &phases[p].receive}) {
-      if (blocks->size() > static_cast<std::size_t>(sizes.messages_at_once)) return false;
       std::int64_t round = 0;
+      int messages = 0;
       bool is_cut = false;
       bool is_long = false;
       for_each_message(*blocks, group.position, [&](std::span<const Block> message) {
@@ -53,13 +53,14 @@ bool ShortExchange::may_serve(const Movement& movement, const std::vector<Step>&
         sum += bytes;
         const int peer = message.front().peer;
         if (peer == group.position) return;
+        ++messages;
         const bool is_term = reduces(steps, p);
         const auto chunk = sizes.of(is_term, -1);
         is_long = is_long || peers.lane(peer) >= 0 || bytes > (is_term ? most_rounds : 1) * chunk;
         round += std::min(bytes, chunk);
         is_cut = is_cut || bytes > chunk;
       });
-      if (is_long) return false;
+      if (is_long || messages > sizes.messages_at_once) return false;
       if ((is_cut ? 2 : 1) * round > sizes.messages_at_once * sizes.message) return false;
     }
   return sum <= most_bytes_in_all;

@@ -20,7 +20,7 @@ constexpr std::size_t at(int index) {
 
 /// Lists, for each tensor dim, the parts of the other side of a transfer that have indices in
 /// common with the piece of one rank: the parts of `from` for a receiver, those of `to` for a
-/// sender.
+/// sender. In a plan to needs: the parts of the source that a rank needs.
 class Cells {
  public:
   /// Finds the parts that the rank of `to` at `coordinate` receives. Adds their runs to `blocks`.

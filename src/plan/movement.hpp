@@ -16,7 +16,7 @@ namespace tessera::detail {
 /// Says how long messages are, and how many are under way at once, so that their memory respects
 /// PlanOptions::extra_memory.
 struct MessageSizes {
-  /// Gives the largest length of a message, bytes. Longer blocks travel in chunks. If no ranks
+  /// Gives the largest length of a message, bytes. Longer messages travel in chunks. If no ranks
   /// share a window, reduction operands of more than 256 KiB travel in chunks, too. One chunk
   /// travels while the next one is packed.
   std::int64_t bytes;

@@ -11,7 +11,7 @@
 namespace tessera::detail {
 namespace {
 
-/// Returns the indices of an interval modulo `extent`, in its order.
+/// Returns the indices of an interval modulo `extent`, in its order. Expects an extent of 1 or more.
 std::vector<Section> wrapped(Interval interval, std::int64_t extent) {
   std::vector<Section> result;
   while (!interval.is_empty()) {
@@ -32,16 +32,27 @@ std::vector<IndexRun> runs_of_need(const Sections& from, std::span<const Section
   return runs;
 }
 
+/// Returns false only if no index of `need`, modulo `extent`, can lie in `part`. Allocates nothing.
+bool may_meet(const Sections& part, Interval need, std::int64_t extent) {
+  return !contains({0, extent}, need) || !intersect(part.hull(), need).is_empty();
+}
+
 class NeedsPlanner {
  public:
   NeedsPlanner(const DTensorSpec& source, std::span<const Needs> needs, int mesh_rank)
-      : source_(source), needs_(needs), self_(mesh_rank), own_(coordinate_of(mesh_rank)) {}
+      : source_(source),
+        needs_(needs),
+        self_(mesh_rank),
+        own_(coordinate_of(mesh_rank)),
+        held_(source.sections(own_)) {}
 
-  /// Returns what the rank fetches; blocks of one peer follow one another, in the order of needs.
+  /// Returns what the rank fetches. It lists blocks sender by sender, each one's in the order of
+  /// the needs.
   Blocks to_receive() const {
     Blocks blocks;
     std::vector<Block> all;
     for (const auto& need : needs_[at(self_)]) {
+      if (need.box.is_empty()) continue;
       auto sender = own_;
       const auto cells = Cells::of_need(source_, need, blocks);
       cells.for_each(sender, [&](Block block) {
@@ -54,7 +65,8 @@ class NeedsPlanner {
     return blocks;
   }
 
-  /// Returns what others fetch from the rank, in the same order.
+  /// Returns what others fetch from the rank. It lists blocks receiver by receiver, each one's in
+  /// the order of its needs, as the receiver does.
   Blocks to_send() const {
     Blocks blocks;
     for (int rank = 0; rank < std::ssize(needs_); ++rank) {
@@ -75,13 +87,16 @@ class NeedsPlanner {
     return true;
   }
 
+  /// Adds what a rank fetches for one need, if that is anything.
   void add_block(int rank, const Need& need, Blocks& blocks) const {
-    const auto mine = source_.sections(own_);
+    if (need.box.is_empty()) return;
+    const auto& shape = source_.shape();
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      if (!may_meet(held_.sections[d], need.box.interval(d), shape[d])) return;
     std::vector<std::vector<IndexRun>> runs;
-    for (std::size_t d = 0; d < source_.shape().size(); ++d) {
-      const auto extent = source_.shape()[d];
-      runs.push_back(
-          runs_of_need(mine.sections[d], wrapped(need.box.interval(d), extent), need.position[d]));
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const auto intervals = wrapped(need.box.interval(d), shape[d]);
+      runs.push_back(runs_of_need(held_.sections[d], intervals, need.position[d]));
       if (runs.back().empty()) return;
     }
     Block block{.peer = rank, .shape = source_.shape()};
@@ -95,15 +110,16 @@ class NeedsPlanner {
   const DTensorSpec& source_;
   std::span<const Needs> needs_;
   int self_;
-  std::vector<int> own_;
+  std::vector<int> own_;  ///< coordinate
+  Piece held_;
 };
 
-/// Returns the size of the largest array of what one rank needs, elements.
-std::int64_t largest_need(std::span<const Needs> needs) {
-  std::int64_t largest = 0;
+/// Returns the largest number of elements that one rank needs.
+double largest_need(std::span<const Needs> needs) {
+  double largest = 0;
   for (const auto& of_rank : needs) {
-    std::int64_t size = 0;
-    for (const auto& need : of_rank) size += need.box.size();
+    double size = 0;
+    for (const auto& need : of_rank) size += static_cast<double>(need.box.size());
     largest = std::max(largest, size);
   }
   return largest;
@@ -113,6 +129,7 @@ std::int64_t largest_need(std::span<const Needs> needs) {
 bool needs_others(const DTensorSpec& source, const Needs& needs, int rank) {
   const auto own = source.sections(source.layout().coordinate(rank));
   return std::ranges::any_of(needs, [&](const Need& need) {
+    if (need.box.is_empty()) return false;
     std::int64_t size = 1;
     for (std::size_t d = 0; d < source.shape().size(); ++d)
       size *= common_extent(own.sections[d], wrapped(need.box.interval(d), source.shape()[d]));
@@ -144,7 +161,8 @@ NeedsPlan plan_to_needs(const DTensorSpec& source, std::span<const Needs> needs,
                         ElementType type, const PlanSettings& settings) {
   NeedsPlan plan{{.type = type, .settings = settings}, {StepKind::exchange, false, {}}};
   const auto largest = std::max(largest_piece_bytes(source, type),
-                                static_cast<double>(largest_need(needs) * type.size));
+                                largest_need(needs) * static_cast<double>(type.size));
+  // All ranks may be peers: their number is not counted, so that planning stays short.
   const int ranks = source.layout().size();
   plan.movement.messages = message_sizes(memory_limit(largest, settings), type, ranks, nullptr);
   for (int rank = 0; rank < ranks && !plan.step.communicates; ++rank)

@@ -15,16 +15,18 @@ namespace tessera::detail {
 
 /// A Need is a box of a tensor that a rank wants to have, and where it puts it.
 struct Need {
-  Box box;  ///< global indices; modulo the extents of the tensor, so that it may reach beyond
+  /// Gives global indices. Along each tensor dim they are taken modulo its extent, so that a box
+  /// may reach beyond the tensor.
+  Box box;
   Extents position;  ///< index of its first element in the array of the rank
 };
 
-/// Holds what one rank needs: boxes that may overlap, also each other on other ranks, wrap around,
-/// and leave parts of the tensor out. No two of them have a place in the rank's array in common.
+/// Lists the boxes that one rank needs. They may overlap one another and the boxes of other ranks,
+/// wrap around, and leave parts of the tensor out. Their places in the rank's array do not overlap.
 using Needs = std::vector<Need>;
 
 /// Describes how ranks get what they need of a tensor, as data: one exchange, of which this is the
-/// step of one rank. Its phase has no destination.
+/// step of one rank.
 struct NeedsPlan {
   Movement movement;
   Step step;
@@ -32,9 +34,13 @@ struct NeedsPlan {
 
 /// Plans how every rank of the spec's mesh gets what it needs: from itself what it owns, and the
 /// rest from the rank that owns it among those with its own coordinates along mesh dims that do not
-/// shard the tensor. `needs` has one entry per mesh rank. Local; O(ranks + blocks) time.
+/// shard the tensor. `needs` has one entry per mesh rank. Local; takes time in proportion to the
+/// needs of all ranks.
 ///
-/// Expects a spec without Partial, and boxes without indices where the tensor has none.
+/// The array of what is needed and the local piece may lie in one memory, as those of a padded array
+/// do, if no need is written where the piece is read, except that an element may be where it is.
+///
+/// Expects a spec without Partial, and no element of an empty tensor.
 NeedsPlan plan_to_needs(const DTensorSpec& source, std::span<const Needs> needs, int mesh_rank,
                         ElementType type, const PlanSettings& settings);
 

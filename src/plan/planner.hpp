@@ -36,8 +36,8 @@ struct PathAcross {
 PathAcross path_across(const DTensorSpec& source, const DTensorSpec& target,
                        const PlanSettings& options);
 
-/// Returns how many bytes a rank may need besides its pieces, of which the largest has so many
-/// bytes.
+/// Returns the memory that a rank may use besides its pieces, bytes. `largest_piece`: size of the
+/// largest piece of any rank, bytes. The second overload finds it from the specs.
 double memory_limit(double largest_piece, const PlanSettings& options);
 double memory_limit(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
                     const PlanSettings& options);

@@ -76,6 +76,10 @@ int dim_of(const Extents& shape, int tensor_dim) {
   return dim;
 }
 
+void require_offset(const DTensorSpec& spec) {
+  named("global_offset", [&] { require_boxes(spec); });
+}
+
 std::int64_t extent_of(const Extents& shape, int tensor_dim) {
   return named("extent",
                [&] { return shape[static_cast<std::size_t>(dim_of(shape, tensor_dim))]; });

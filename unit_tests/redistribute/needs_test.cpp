@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,16 +31,16 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
-struct RankArrays {
+/// What a rank needs, and the extents of its array.
+struct RankNeeds {
   Extents shape;
   Needs needs;
 };
 
 /// Boxes one behind the other along the first dim of the array, with gaps; the other dims begin
-/// somewhere. They reach beyond the tensor at both ends. Along some mesh dims several ranks want
-/// the same.
-RankArrays random_needs(Generator& generator, const Extents& shape) {
-  RankArrays result{Extents::filled(shape.size(), 0), {}};
+/// somewhere. They reach beyond the tensor at both ends.
+RankNeeds random_needs(Generator& generator, const Extents& shape) {
+  RankNeeds result{Extents::filled(shape.size(), 0), {}};
   const int boxes = shape.empty() ? draw(generator, 0, 1) : draw(generator, 0, 3);
   for (int i = 0; i < boxes; ++i) {
     Need need;
@@ -109,6 +110,27 @@ void expect_rest_unchanged(const StridedArray& array, ElementType type,
   });
 }
 
+/// Expects that the blocks of each peer follow one another.
+void expect_one_message_each(const Blocks& blocks, int rank) {
+  std::set<int> peers;
+  detail::for_each_message(blocks, rank, [&](std::span<const Block> message) {
+    const int peer = message.front().peer;
+    if (peer == rank) return;
+    EXPECT_TRUE(peers.insert(peer).second) << "rank " << rank << ", " << peer;
+  });
+}
+
+TEST(Needs, without_elements_of_a_tensor_without_elements_are_nothing) {
+  const DTensorSpec spec(MeshLayout({2}), {Shard(0)}, {0, 5});
+  const std::vector<Needs> needs(2, {{{{0, 2}, {3, 0}}, {0, 0}}, {{{-4, 0}, {0, 9}}, {0, 0}}});
+
+  const auto plan = detail::plan_to_needs(spec, needs, 0, element_type<double>(), {});
+
+  EXPECT_FALSE(plan.step.communicates);
+  EXPECT_TRUE(plan.step.phases[0].receive.empty());
+  EXPECT_TRUE(plan.step.phases[0].send.empty());
+}
+
 TEST(Needs, that_overlap_wrap_around_and_leave_parts_out_are_met) {
   Generator generator(seed());
   for (int number = 0, count = cases(2000); number < count && !HasFailure(); ++number) {
@@ -123,7 +145,9 @@ TEST(Needs, that_overlap_wrap_around_and_leave_parts_out_are_met) {
     std::vector<StridedArray> pieces;
     std::vector<StridedArray> results;
     for (int rank = 0; rank < layout.size(); ++rank) {
-      const auto random = random_needs(generator, shape);
+      const auto random = rank > 0 && draw(generator, 0, 3) == 0
+                              ? RankNeeds{results.back().array().extents, needs.back()}
+                              : random_needs(generator, shape);
       needs.push_back(random.needs);
       pieces.emplace_back(generator, type, spec.local_shape(rank));
       results.emplace_back(generator, type, random.shape);
@@ -137,8 +161,13 @@ TEST(Needs, that_overlap_wrap_around_and_leave_parts_out_are_met) {
     bool communicates = false;
     for (int rank = 0; rank < layout.size(); ++rank) {
       auto plan = detail::plan_to_needs(spec, needs, rank, type, settings);
-      movement = plan.movement;
-      communicates = plan.step.communicates;
+      if (!movement) communicates = plan.step.communicates;
+      if (!movement) movement = plan.movement;
+      EXPECT_EQ(plan.step.communicates, communicates);
+      EXPECT_EQ(plan.movement.messages.bytes, movement->messages.bytes);
+      EXPECT_EQ(plan.movement.messages.at_once, movement->messages.at_once);
+      expect_one_message_each(plan.step.phases[0].send, rank);
+      expect_one_message_each(plan.step.phases[0].receive, rank);
       steps.push_back({plan.step});
       sources.push_back(pieces[at(rank)].array());
       destinations.push_back(results[at(rank)].array());

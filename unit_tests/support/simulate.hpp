@@ -8,10 +8,12 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "engine/block_array.hpp"
 #include "engine/execute.hpp"
 #include "generator.hpp"
 #include "node/window.hpp"
@@ -80,6 +82,9 @@ class Simulation {
       detail::complete_destination(execution, movement_, steps_[rank], destinations_[rank]);
     for (auto& lanes : lanes_)
       if (lanes && !lanes->is_read()) throw std::logic_error("a chunk was not read");
+    for (const auto& window : windows_)
+      for (const auto& queue : window.queues)
+        if (!queue.empty()) throw std::logic_error("a lane was not closed");
     return most_awaited_;
   }
 
@@ -143,8 +148,11 @@ class Simulation {
       phase.clear(static_cast<int>(rank), peers, sizes);
       phase.add(movement_, steps_[rank][number.step], number.of(steps_[rank]), pieces_[rank],
                 results[rank]);
-      for (const auto& block : number.of(steps_[rank]).send)
-        if (const int lane = lane_of_[rank][at(block.peer)]; lane >= 0) lanes_[rank]->open(lane);
+      detail::for_each_message(number.of(steps_[rank]).send, static_cast<int>(rank),
+                               [&](std::span<const Block> message) {
+                                 const int lane = lane_of_[rank][at(message.front().peer)];
+                                 if (lane >= 0) lanes_[rank]->open(lane);
+                               });
       phase.begin(scratch[rank]);
       post(static_cast<int>(rank), phase);
     }

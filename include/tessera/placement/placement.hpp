@@ -133,7 +133,7 @@ class Placement {
 
 namespace detail {
 
-/// Returns whether a sharding by this rule may be one of several of its tensor dim.
+/// Returns whether several mesh dims may shard one tensor dim by this rule.
 constexpr bool can_share_dim(ShardingRule rule) {
   return rule == ShardingRule::chunk || rule == ShardingRule::balanced;
 }

@@ -27,7 +27,8 @@ struct Movement;
 /// Describes what one rank does in one phase of a step.
 struct Phase {
   Piece source;       ///< this rank's piece before the phase; blocks to send lie in it
-  Piece destination;  ///< this rank's piece after the phase; blocks to receive lie in it
+  Piece destination;  ///< this rank's piece after the phase; blocks to receive lie in it; without
+                      ///< sections in a plan to needs
   /// Lists blocks for other ranks. Those for one rank follow one another and travel in one message.
   Blocks send;
   /// Lists blocks of other ranks, likewise, and its own. In a reduction: part by part of the piece,
@@ -143,6 +144,7 @@ struct PlanAccess {
   static RedistributePlan make(const DTensorSpec& source, const DTensorSpec& target,
                                ElementType type, const PlanSettings& settings);
 
+  /// Returns what ranks know of the plan besides its steps. It lives as long as the plan.
   static const Movement& movement(const RedistributePlan& plan);
   /// Returns a hash of source, target, element type and settings.
   static std::uint64_t hash(const RedistributePlan& plan);

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include <tessera/error/detail/never.hpp>
-#include <tessera/error/error.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/sharding/spec.hpp>
 #include <tessera/tensor/array_ref.hpp>
@@ -25,6 +24,8 @@ namespace tessera {
 namespace detail {
 struct DTensorAccess;
 
+/// Throws unless pieces of `spec` are boxes, which have an offset. Its text names global_offset.
+void require_offset(const DTensorSpec& spec);
 /// Returns the extent of a tensor dim of `shape`. Errors: InvalidArgument for a dim out of range.
 std::int64_t extent_of(const Extents& shape, int tensor_dim);
 /// Returns `tensor_dim` counted from the first one. Errors: InvalidArgument for a dim out of range.
@@ -83,7 +84,7 @@ class DTensor {
   /// Errors: InvalidArgument, on all ranks, under Cyclic or HeadTail where pieces are no boxes; use
   /// global_index() there.
   const Extents& global_offset() const {
-    if (!has_offset_) detail::named("global_offset", [&] { detail::require_boxes(spec_); });
+    if (!has_offset_) detail::require_offset(spec_);
     return piece_.offset;
   }
   /// Returns the global index, along one tensor dim, of index `local` of this rank's local piece.

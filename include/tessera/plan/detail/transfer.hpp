@@ -15,8 +15,9 @@
 
 namespace tessera {
 
-/// A Block is what travels between this rank and `peer`, a mesh rank, in one message; `peer` is
-/// this rank itself for what stays. It is the product of one list of runs per tensor dim, see
+/// A Block is a part of what travels between this rank and `peer`, a mesh rank; `peer` is this rank
+/// itself for what stays. Blocks of one peer that follow one another travel in one message. A block
+/// is the product of one list of runs per tensor dim, see
 /// Blocks::runs().
 struct Block {
   int peer;
