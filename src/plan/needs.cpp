@@ -149,8 +149,8 @@ Cells Cells::of_need(const DTensorSpec& source, const Need& need, Blocks& blocks
       std::ranges::copy(parts_meeting(source.split(d), {interval.begin, interval.end()}, any),
                         std::back_inserter(parts));
     std::ranges::sort(parts, {}, &Part::index);
-    const auto again = std::ranges::unique(parts, {}, &Part::index);
-    parts.erase(again.begin(), again.end());
+    const auto are_one = [](const Part& x, const Part& y) { return x.index == y.index; };
+    parts.erase(std::unique(parts.begin(), parts.end(), are_one), parts.end());
     for (const auto& part : parts)
       cells.add(d, part.index, runs_of_need(part.sections, intervals, need.position[d]), blocks);
   }
