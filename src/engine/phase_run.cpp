@@ -263,10 +263,6 @@ void PhaseRun::add_jobs(const BlockArray& from, const BlockArray& to, Stores sto
 /// Copies a chunk; what was in jobs_ is lost.
 void PhaseRun::copy_chunk(const Execution& execution, const BlockArray& from, const BlockArray& to,
                           Stores stores) {
-  if (to.is_one()) {
-    if (from.first().data != to.first().data) copy(execution, {from.first(), to.first(), stores});
-    return;
-  }
   jobs_.clear();
   add_jobs(from, to, stores);
   copy(execution, jobs_);

@@ -46,6 +46,8 @@ class NeedsPlanner {
         own_(coordinate_of(mesh_rank)),
         held_(source.sections(own_)) {}
 
+  const Piece& held() const { return held_; }
+
   /// Returns what the rank fetches. It lists blocks sender by sender, each one's in the order of
   /// the needs.
   Blocks to_receive() const {
@@ -168,10 +170,7 @@ NeedsPlan plan_to_needs(const DTensorSpec& source, std::span<const Needs> needs,
   for (int rank = 0; rank < ranks && !plan.step.communicates; ++rank)
     plan.step.communicates = needs_others(source, needs[at(rank)], rank);
   const NeedsPlanner planner(source, needs, mesh_rank);
-  plan.step.phases.push_back({source.sections(source.layout().coordinate(mesh_rank)),
-                              {},
-                              planner.to_send(),
-                              planner.to_receive()});
+  plan.step.phases.push_back({planner.held(), {}, planner.to_send(), planner.to_receive()});
   return plan;
 }
 

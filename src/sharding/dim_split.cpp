@@ -181,8 +181,7 @@ std::vector<int> numbers_meeting(const DimSplit& split, Interval range) {
 /// Returns whether chunks and balanced parts along one mesh dim agree; nothing for other splits.
 std::optional<bool> agree_by_rule(const DimSplit& a, const DimSplit& b) {
   const auto has_one_rule = [](const DimSplit& split) {
-    return split.mesh_dims.size() == 1 && split.boundaries.empty() &&
-           detail::can_share_dim(split.rule(0));
+    return split.mesh_dims.size() == 1 && split.boundaries.empty() && has_intervals_by_rule(split);
   };
   if (!has_one_rule(a) || !has_one_rule(b) || a.mesh_dims != b.mesh_dims) return {};
   if (a.rule(0) == b.rule(0)) return true;

@@ -62,7 +62,7 @@ RankNeeds random_needs(Generator& generator, const Extents& shape) {
   return result;
 }
 
-Extents wrapped(Extents index, const Extents& shape) {
+Extents modulo(Extents index, const Extents& shape) {
   for (std::size_t d = 0; d < shape.size(); ++d)
     index[d] = (index[d] % shape[d] + shape[d]) % shape[d];
   return index;
@@ -94,7 +94,7 @@ void for_each_needed(const DTensorSpec& spec, const Needs& needs, const Visit& v
                        global[d] += need.box.offset[d];
                        place[d] += need.position[d];
                      }
-                     visit(wrapped(global, spec.shape()), place);
+                     visit(modulo(global, spec.shape()), place);
                    });
 }
 

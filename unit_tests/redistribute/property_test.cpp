@@ -126,15 +126,10 @@ TEST(RedistributeProperty, every_random_transition_to_another_mesh_gives_what_th
     }
     for (const auto& piece : pieces) sources.push_back(piece.array());
     for (const auto& result : results) destinations.push_back(result.array());
-    SimulatedNodes nodes;
-    if (draw(generator, 0, 1) == 0) nodes.slot_bytes = 8 * draw(generator, 3, 40);
-    nodes.has_device_slots = draw(generator, 0, 1) == 0;
-    for (int position = 0; position < pair.size() && nodes.slot_bytes > 0; ++position)
-      nodes.node.push_back(draw(generator, 0, std::min(pair.size() - 1, 2)));
 
     SCOPED_TRACE("case " + std::to_string(number) + ": " + to_string(random.source) + " -> " +
                  to_string(random.target) + ", " + to_string(random.type));
-    simulate(plan, sources, destinations, nodes);
+    simulate(plan, sources, destinations, random_nodes(generator, pair.size(), random.type));
 
     if (!is_exact_for_integers(random)) continue;
     const auto value_at = [&](int rank, const Extents& index) {

@@ -17,8 +17,7 @@ namespace tessera {
 
 /// A Block is a part of what travels between this rank and `peer`, a mesh rank; `peer` is this rank
 /// itself for what stays. Blocks of one peer that follow one another travel in one message. A block
-/// is the product of one list of runs per tensor dim, see
-/// Blocks::runs().
+/// is the product of one list of runs per tensor dim, see Blocks::runs().
 struct Block {
   int peer;
   Extents shape;  ///< extents of the block; its elements need not lie together on either side
