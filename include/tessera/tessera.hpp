@@ -8,6 +8,7 @@
 #include <tessera/tensor/dtensor.hpp>
 #include <tessera/tensor/factories.hpp>
 #include <tessera/redistribute/redistribute.hpp>
+#include <tessera/fetch/fetch.hpp>
 #include <tessera/local_map/local_map.hpp>
 // clang-format on
 

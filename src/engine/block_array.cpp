@@ -67,6 +67,18 @@ BlockArray message_in(const ArrayRef& array, const Blocks& blocks, std::span<con
   return result;
 }
 
+BlockArray Arrivals::next(std::span<const Block> message) {
+  if (!phase_.arrives_packed)
+    return message_in(destination_, phase_.receive, message, BlockSide::to, order_);
+  // The extents alone are of interest, which do not depend on strides.
+  const auto none = Extents::filled(message.front().shape.size(), 0);
+  const ArrayRef like{nullptr, destination_.type, none, none, destination_.space};
+  const auto arrays = message_in(like, phase_.receive, message, BlockSide::to, order_);
+  const auto at = bytes_;
+  bytes_ += arrays.bytes();
+  return dense_like(arrays, destination_.data + at, destination_.type, destination_.space);
+}
+
 BlockChunks::BlockChunks(const BlockArray& array, std::int64_t most_bytes) {
   if (array.is_one()) {
     only_ = Chunking(array.first().extents, array.type().size, most_bytes);

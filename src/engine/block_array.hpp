@@ -69,6 +69,22 @@ BlockArray block_in(const ArrayRef& array, const Blocks& blocks, const Block& bl
 BlockArray message_in(const ArrayRef& array, const Blocks& blocks, std::span<const Block> message,
                       BlockSide side, WireOrder order);
 
+/// Finds where the messages of other ranks go in the destination of a phase. It is asked for them in
+/// the order of Phase::receive.
+class Arrivals {
+ public:
+  Arrivals(const Phase& phase, const ArrayRef& destination, WireOrder order)
+      : phase_(phase), destination_(destination), order_(order) {}
+
+  BlockArray next(std::span<const Block> message);
+
+ private:
+  const Phase& phase_;
+  const ArrayRef& destination_;
+  WireOrder order_;
+  std::int64_t bytes_ = 0;  ///< of the messages before, where they arrive packed
+};
+
 /// Calls visit(blocks) for what travels in one message, blocks of one other rank that follow one
 /// another, and for each block of the rank itself.
 template <class Visit>

@@ -130,9 +130,10 @@ void PhaseRun::add_blocks(const Movement& movement, const Phase& phase, const Ar
   const auto order = movement.settings.wire_order;
   const auto stores = stores_for(destination);
   const auto first = static_cast<std::ptrdiff_t>(incoming_.size());
+  Arrivals arrivals(phase, destination, order);
   for_each_message(phase.receive, mesh_rank_, [&](std::span<const Block> message) {
     const auto& block = message.front();
-    const auto to = message_in(destination, phase.receive, message, BlockSide::to, order);
+    const auto to = arrivals.next(message);
     if (block.peer != mesh_rank_) {
       const int lane = peers_.lane(block.peer);
       incoming_.push_back(

@@ -151,9 +151,10 @@ void ShortExchange::prepare_to_receive(const Phase& phase, const ArrayRef& sourc
                                        PreparedPhase& prepared) {
   const auto* const start = prepared.reads_destination ? destination_.data : source_.data;
   auto& round = this->round(prepared, 0);
+  Arrivals arrivals(phase, destination, order);
   for_each_message(phase.receive, group_.position, [&](std::span<const Block> message) {
     const auto& block = message.front();
-    const auto to = message_in(destination, phase.receive, message, BlockSide::to, order);
+    const auto to = arrivals.next(message);
     if (block.peer == group_.position) {
       const auto from = block_in(source, phase.receive, block, BlockSide::from, order);
       for (std::size_t k = 0; k < to.size(); ++k)

@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <iterator>
+#include <utility>
 
 #include "plan/cells.hpp"
 #include "plan/needs.hpp"
@@ -37,12 +40,26 @@ bool may_meet(const Sections& part, Interval need, std::int64_t extent) {
   return !contains({0, extent}, need) || !intersect(part.hull(), need).is_empty();
 }
 
+/// Selects the replicas of an element that take part: that with the coordinates of the rank that needs
+/// it, or all of them.
+enum class Replicas : std::uint8_t { own, all };
+
+std::vector<int> replicating_dims(const DTensorSpec& spec) {
+  std::vector<int> result;
+  for (int d = 0; d < spec.layout().ndim(); ++d)
+    if (!spec.placements()[at(d)].is_shard()) result.push_back(d);
+  return result;
+}
+
 class NeedsPlanner {
  public:
-  NeedsPlanner(const DTensorSpec& source, std::span<const Needs> needs, int mesh_rank)
+  NeedsPlanner(const DTensorSpec& source, std::span<const Needs> needs, int mesh_rank,
+               Replicas replicas)
       : source_(source),
         needs_(needs),
         self_(mesh_rank),
+        replicas_(replicas),
+        replicating_dims_(replicating_dims(source)),
         own_(coordinate_of(mesh_rank)),
         held_(source.sections(own_)) {}
 
@@ -57,10 +74,15 @@ class NeedsPlanner {
       if (need.box.is_empty()) continue;
       auto sender = own_;
       const auto cells = Cells::of_need(source_, need, blocks);
-      cells.for_each(sender, [&](Block block) {
-        block.peer = source_.layout().mesh_rank(sender);
-        all.push_back(block);
-      });
+      const auto add = [&](int) {
+        cells.for_each(sender, [&](Block block) {
+          block.peer = source_.layout().mesh_rank(sender);
+          all.push_back(block);
+        });
+      };
+      const bool are_all = replicas_ == Replicas::all;
+      for_each_coordinate(source_.layout(), are_all ? replicating_dims_ : std::vector<int>(),
+                          sender, add);
     }
     std::ranges::stable_sort(all, {}, &Block::peer);
     for (const auto& block : all) blocks.push_back(block);
@@ -72,7 +94,8 @@ class NeedsPlanner {
   Blocks to_send() const {
     Blocks blocks;
     for (int rank = 0; rank < std::ssize(needs_); ++rank) {
-      if (rank == self_ || !fetches_from_own(rank)) continue;
+      if (rank == self_) continue;
+      if (replicas_ == Replicas::own && !fetches_from_own(rank)) continue;
       for (const auto& need : needs_[at(rank)]) add_block(rank, need, blocks);
     }
     return blocks;
@@ -84,9 +107,8 @@ class NeedsPlanner {
   /// Returns whether a rank has this rank's coordinates along mesh dims that do not shard.
   bool fetches_from_own(int rank) const {
     const auto other = coordinate_of(rank);
-    for (int d = 0; d < source_.layout().ndim(); ++d)
-      if (!source_.placements()[at(d)].is_shard() && own_[at(d)] != other[at(d)]) return false;
-    return true;
+    return std::ranges::all_of(replicating_dims_,
+                               [&](int d) { return own_[at(d)] == other[at(d)]; });
   }
 
   /// Adds what a rank fetches for one need, if that is anything.
@@ -112,7 +134,9 @@ class NeedsPlanner {
   const DTensorSpec& source_;
   std::span<const Needs> needs_;
   int self_;
-  std::vector<int> own_;  ///< coordinate
+  Replicas replicas_;
+  std::vector<int> replicating_dims_;  ///< mesh dims that do not shard the tensor
+  std::vector<int> own_;               ///< coordinate
   Piece held_;
 };
 
@@ -159,19 +183,69 @@ Cells Cells::of_need(const DTensorSpec& source, const Need& need, Blocks& blocks
   return cells;
 }
 
+/// Returns what ranks know of such a plan besides its steps. All of them may be peers: their number is
+/// not counted, so that planning stays short.
+static Movement movement_for(const DTensorSpec& spec, std::span<const Needs> needs,
+                             ElementType type, const PlanSettings& settings) {
+  Movement movement{.type = type, .settings = settings};
+  const auto largest = std::max(largest_piece_bytes(spec, type),
+                                largest_need(needs) * static_cast<double>(type.size));
+  movement.messages =
+      message_sizes(memory_limit(largest, settings), type, spec.layout().size(), nullptr);
+  return movement;
+}
+
+static bool some_rank_needs_others(const DTensorSpec& spec, std::span<const Needs> needs) {
+  for (int rank = 0; rank < std::ssize(needs); ++rank)
+    if (needs_others(spec, needs[at(rank)], rank)) return true;
+  return false;
+}
+
+Needs needs_of(const Box& box, const Extents& shape) {
+  Needs needs{{box, Extents::filled(shape.size(), 0)}};
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (box.shape[d] <= shape[d]) continue;
+    Needs parts;
+    for (const auto& need : needs)
+      for (std::int64_t begin = 0; begin < box.shape[d]; begin += shape[d]) {
+        auto& part = parts.emplace_back(need);
+        part.position[d] = begin;
+        part.box.offset[d] += begin;
+        part.box.shape[d] = std::min(shape[d], box.shape[d] - begin);
+      }
+    needs = std::move(parts);
+  }
+  return needs;
+}
+
 NeedsPlan plan_to_needs(const DTensorSpec& source, std::span<const Needs> needs, int mesh_rank,
                         ElementType type, const PlanSettings& settings) {
-  NeedsPlan plan{{.type = type, .settings = settings}, {StepKind::exchange, false, {}}};
-  const auto largest = std::max(largest_piece_bytes(source, type),
-                                largest_need(needs) * static_cast<double>(type.size));
-  // All ranks may be peers: their number is not counted, so that planning stays short.
-  const int ranks = source.layout().size();
-  plan.movement.messages = message_sizes(memory_limit(largest, settings), type, ranks, nullptr);
-  for (int rank = 0; rank < ranks && !plan.step.communicates; ++rank)
-    plan.step.communicates = needs_others(source, needs[at(rank)], rank);
-  const NeedsPlanner planner(source, needs, mesh_rank);
-  plan.step.phases.push_back({planner.held(), {}, planner.to_send(), planner.to_receive()});
-  return plan;
+  const NeedsPlanner planner(source, needs, mesh_rank, Replicas::own);
+  Step step{StepKind::exchange, some_rank_needs_others(source, needs), {}};
+  step.phases.push_back({planner.held(), {}, planner.to_send(), planner.to_receive()});
+  return {movement_for(source, needs, type, settings), std::move(step)};
+}
+
+PatchesPlan plan_patches(const DTensorSpec& spec, std::span<const Needs> needs, int mesh_rank,
+                         ElementType type, const PlanSettings& settings) {
+  const NeedsPlanner planner(spec, needs, mesh_rank, Replicas::all);
+  const auto patch = planner.to_receive().reversed();
+  const auto is_own = [&](int peer) { return peer == mesh_rank; };
+  Phase phase{.source = {},
+              .destination = planner.held(),
+              .send = patch.with_peers(std::not_fn(is_own)),
+              .receive = planner.to_send().reversed(),
+              .arrives_packed = true};
+  std::int64_t size = 0;
+  for (const auto& block : phase.receive) size += block.size();
+  const bool has_replicas = std::ranges::any_of(
+      replicating_dims(spec), [&](int d) { return spec.layout().shape()[at(d)] > 1; });
+  const bool communicates =
+      some_rank_needs_others(spec, needs) || (has_replicas && largest_need(needs) > 0);
+  return {movement_for(spec, needs, type, settings),
+          {StepKind::exchange, communicates, {std::move(phase)}},
+          patch.with_peers(is_own),
+          size};
 }
 
 }  // namespace tessera::detail

@@ -25,6 +25,11 @@ struct Need {
 /// wrap around, and leave parts of the tensor out. Their places in the rank's array do not overlap.
 using Needs = std::vector<Need>;
 
+/// Returns the needs of a rank that asks for `box` and puts it into an array of its shape: several,
+/// none of which has an index twice, where the box is longer than the tensor. Indices are taken modulo
+/// the extents.
+Needs needs_of(const Box& box, const Extents& shape);
+
 /// Describes how ranks get what they need of a tensor, as data: one exchange, of which this is the
 /// step of one rank.
 struct NeedsPlan {
@@ -43,5 +48,23 @@ struct NeedsPlan {
 /// Expects a spec without Partial, and no element of an empty tensor.
 NeedsPlan plan_to_needs(const DTensorSpec& source, std::span<const Needs> needs, int mesh_rank,
                         ElementType type, const PlanSettings& settings);
+
+/// Describes how patches reach the owners of their elements, as data: one exchange, of which this is
+/// the step of one rank, and what remains to be done after it. Sides are those of the patch (from)
+/// and of the local piece (to).
+struct PatchesPlan {
+  Movement movement;
+  Step step;          ///< patches of other ranks arrive packed
+  Blocks own;         ///< what this rank has of its own piece
+  std::int64_t size;  ///< number of elements that arrive
+};
+
+/// Plans how patches of all ranks reach the ranks that own their elements, in all replicas: the way
+/// back of plan_to_needs(). Only mesh dims that shard the tensor decide who owns an element. Local.
+///
+/// Expects a spec without Partial, no element of an empty tensor, and needs that each have no index
+/// twice.
+PatchesPlan plan_patches(const DTensorSpec& spec, std::span<const Needs> needs, int mesh_rank,
+                         ElementType type, const PlanSettings& settings);
 
 }  // namespace tessera::detail

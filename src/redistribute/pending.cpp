@@ -9,8 +9,8 @@
 #include "agreement/control.hpp"
 #include "agreement/live_controls.hpp"
 #include "comm/communicator_state.hpp"
-#include "engine/run.hpp"
 #include "mpi/clock.hpp"
+#include "redistribute/executor.hpp"
 
 namespace tessera::detail {
 
@@ -33,7 +33,7 @@ PendingCall::~PendingCall() {
   keep_for_ever(scratch_);
 }
 
-void PendingCall::begin(std::optional<Work> work) {
+void PendingCall::begin(std::optional<PendingWork> work) {
   if (!work) {
     if (operation_->is_doomed()) throw Doomed();
     return operation_.reset();
@@ -41,12 +41,10 @@ void PendingCall::begin(std::optional<Work> work) {
   work_ = std::move(work);
   views_ = std::move(work_->views);
   scratch_ = take_scratch(mesh_);
-  bound_ = std::make_unique<BoundPlan>(
-      RedistributorAccess::bound(work_->redistributor, work_->source, work_->destination));
+  bound_ = std::make_unique<BoundPlan>(work_->executor->bound(work_->source, work_->destination));
   left_open_before_ = ever_left_open;
   run_ = std::make_unique<Run>(work_->execution, std::span(bound_.get(), 1),
-                               RedistributorAccess::group(work_->redistributor), *scratch_,
-                               work_->label);
+                               work_->executor->group(), *scratch_, work_->label);
   if (run_->test()) return end();
   rest();
 }
@@ -77,6 +75,7 @@ void PendingCall::rest() {
 void PendingCall::end() {
   run_.reset();
   give_back(mesh_, std::move(scratch_));
+  if (work_->complete) work_->complete(work_->execution);
   finish(work_->execution, work_->label);
   work_.reset();
   operation_.reset();

@@ -9,44 +9,27 @@
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/redistribute/redistributor.hpp>
-#include <tessera/tensor/detail/launch.hpp>
-#include <tessera/tensor/detail/named_region.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
-#include "engine/run.hpp"
-#include "engine/short_exchange.hpp"
 #include "node/nodes.hpp"
 #include "plan/movement.hpp"
-#include "redistribute/tuning.hpp"
+#include "redistribute/executor.hpp"
 #include "tensor/overlap.hpp"
 
 namespace tessera {
 
 struct Redistributor::State {
   RedistributePlan plan;
-  Group group;
-  std::vector<Step> steps;
-  std::shared_ptr<detail::Scratch> scratch;
+  detail::Executor executor;
   detail::OperationLog* calls;
   Extents source_shape;  ///< extents of this rank's local piece
   Extents target_shape;  ///< likewise
   bool is_on_source;
   bool is_on_target;
   AgreedCall agreed = {};
-  bool keeps_phases = false;
-  std::vector<detail::PhaseRun> phases = {};  ///< last execution's phases; empty while it runs
-  bool may_be_short = false;
-  std::optional<detail::ShortExchange> short_exchange = {};  ///< last one used
 };
 
 namespace {
-
-std::size_t blocks(const std::vector<Step>& steps) {
-  std::size_t result = 0;
-  for (const auto& step : steps)
-    for (const auto& phase : step.phases) result += phase.send.size() + phase.receive.size();
-  return result;
-}
 
 /// Throws on this rank unless `array` can be its local piece of `spec`.
 void require_piece(int mesh_rank, const DTensorSpec& spec, const Extents& expected,
@@ -74,28 +57,6 @@ Extents own_shape(const DeviceMesh& mesh, const DTensorSpec& spec) {
   return mesh.coordinate() ? spec.local_shape(mesh.rank()) : Extents();
 }
 
-/// Returns the array of a rank off the mesh, which has no elements.
-ArrayRef nothing_like(const ArrayRef& array) {
-  const auto none = Extents::filled(array.extents.size(), 0);
-  return {nullptr, array.type, none, none, array.space};
-}
-
-/// Runs the plans; all is done on return.
-void run_plans(const Execution& execution, std::span<const detail::BoundPlan> plans,
-               const Group& group, detail::Scratch& scratch, const char* operation) {
-  const detail::NamedRegion region(operation);
-  detail::Run(execution, plans, group, scratch, operation).wait();
-  if (detail::uses_device(plans))
-    detail::finish(execution, operation);
-  else
-    detail::finish_host(execution);
-}
-
-/// Returns the contents of `scratch`, which is empty afterwards.
-std::shared_ptr<void> taken_from(detail::Scratch& scratch) {
-  return std::make_shared<detail::Scratch>(std::exchange(scratch, {}));
-}
-
 /// Throws unless each element of a destination has memory of its own.
 void require_separate_elements(const ArrayRef& destination) {
   require(!detail::shares_memory_with_itself(destination), [&] {
@@ -109,8 +70,8 @@ void require_separate_elements(const ArrayRef& destination) {
 /// Returns true if only the first phase reads the source, and later phases alone replace it by what
 /// was reduced; or if all data stays.
 bool can_run_in_place(const detail::RedistributorAccess::State& state) {
-  const auto& steps = state.steps;
-  if (state.group.position < 0 || state.plan.partial_target()) return false;
+  const auto& steps = state.executor.steps();
+  if (steps.empty() || state.plan.partial_target()) return false;
   const auto& first = steps.front().phases.front();
   if (first.source != steps.back().phases.back().destination) return false;
   const auto phases = steps.size() + steps.front().phases.size() - 1;
@@ -145,16 +106,12 @@ Redistributor detail::RedistributorAccess::make(RedistributePlan plan, const Mes
   const Group group{communicator, ranks, position};
   std::vector<Step> steps;
   if (position >= 0) steps = plan.steps(position);
-  const auto source_shape = own_shape(source, plan.source());
-  const auto target_shape = own_shape(target, plan.target());
-  auto state = std::make_shared<State>(
-      State{std::move(plan), group, std::move(steps), std::move(scratch), calls, source_shape,
-            target_shape, source.coordinate().has_value(), target.coordinate().has_value()});
-  state->keeps_phases = blocks(state->steps) <= most_kept_blocks;
-  state->may_be_short = position >= 0 && state->keeps_phases &&
-                        ShortExchange::may_serve(detail::PlanAccess::movement(state->plan),
-                                                 state->steps, state->group);
-  return Redistributor(std::move(state));
+  const auto& movement = PlanAccess::movement(plan);
+  // Made in place: the executor stays where it is.
+  return Redistributor(std::shared_ptr<State>(
+      new State{plan, Executor(movement, std::move(steps), group, std::move(scratch)), calls,
+                own_shape(source, plan.source()), own_shape(target, plan.target()),
+                source.coordinate().has_value(), target.coordinate().has_value()}));
 }
 
 Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {
@@ -174,13 +131,13 @@ const RedistributePlan& Redistributor::plan() const {
 
 std::string Redistributor::explain() const {
   const auto& plan = state_->plan;
-  const auto& group = state_->group;
+  const auto& group = state_->executor.group();
   const auto text = plan.explain();
   if (group.position < 0) return text + "  this rank is not on the mesh\n";
   const auto peers = detail::peers_of(group, detail::PlanAccess::movement(plan));
   std::set<int> by_memory;
   std::set<int> by_messages;
-  for (const auto& step : state_->steps)
+  for (const auto& step : state_->executor.steps())
     for (const auto& phase : step.phases)
       for (const auto* blocks : {&phase.send, &phase.receive})
         for (const auto& block : *blocks)
@@ -204,11 +161,11 @@ void RedistributorAccess::execute(const Redistributor& redistributor, const Exec
                                   const ArrayRef& source, const ArrayRef& destination,
                                   const char* operation) {
   const auto& state = *redistributor.state_;
-  if (state.group.position < 0) return;
-  state.group.communicator.handle();
+  if (state.executor.group().position < 0) return;
+  state.executor.group().communicator.handle();
   collectively(state.calls, "Redistributor::execute", [&](Operation& call) {
     const auto& plan = state.plan;
-    const int rank = state.group.position;
+    const int rank = state.executor.group().position;
     if (state.is_on_source)
       require_piece(rank, plan.source(), state.source_shape, plan.element_type(), source, "source");
     if (state.is_on_target)
@@ -237,7 +194,7 @@ ArrayRef RedistributorAccess::readable(const Redistributor& redistributor,
         "{} bytes for a copy of the source, got {}",
         source.bytes(), limit);
   });
-  auto& scratch = *redistributor.state_->scratch;
+  auto& scratch = redistributor.state_->executor.scratch();
   scratch.hand_over(execution);
   const auto copied = row_major(scratch.source.reserve(source.bytes(), source.space), source.type,
                                 source.extents, source.space);
@@ -248,37 +205,29 @@ ArrayRef RedistributorAccess::readable(const Redistributor& redistributor,
 void RedistributorAccess::run(const Redistributor& redistributor, const Execution& execution,
                               const ArrayRef& source, const ArrayRef& destination,
                               const char* operation) {
-  const auto& state = *redistributor.state_;
-  const auto here = bound(redistributor, source, destination);
+  auto& state = *redistributor.state_;
   log(LogLevel::debug, "redistribute",
       [&] { return std::string(operation) + ": " + to_string(state.plan); });
-  keeping(
-      state.group.communicator,
-      [&] {
-        if (!run_short(redistributor, execution, here, operation))
-          run_plans(execution, {&here, 1}, state.group, *state.scratch, operation);
-      },
-      [&] { return taken_from(*state.scratch); });
-}
-
-/// Runs the plan as a ShortExchange. Returns false, without doing anything, if that does not
-/// suffice.
-bool RedistributorAccess::run_short(const Redistributor& redistributor, const Execution& execution,
-                                    const BoundPlan& here, const char* operation) {
-  auto& state = *redistributor.state_;
-  if (!state.may_be_short || ProgressMeter::is_wanted()) return false;
-  auto& kept = state.short_exchange;
-  if (!kept || !kept->is_for(here)) kept.emplace(here, state.group);
-  return kept->run(execution, here, *state.scratch, operation);
+  state.executor.run(execution, bound(redistributor, source, destination), operation);
 }
 
 BoundPlan RedistributorAccess::bound(const Redistributor& redistributor, const ArrayRef& source,
                                      const ArrayRef& destination) {
   auto& state = *redistributor.state_;
-  return {PlanAccess::movement(state.plan), state.steps,
-          state.is_on_source ? source : nothing_like(source),
-          state.is_on_target ? destination : nothing_like(destination),
-          state.keeps_phases ? &state.phases : nullptr};
+  return state.executor.bound(state.is_on_source ? source : nothing_like(source),
+                              state.is_on_target ? destination : nothing_like(destination));
+}
+
+PendingWork RedistributorAccess::work(const Redistributor& redistributor,
+                                      const Execution& execution, const Pieces& pieces,
+                                      std::shared_ptr<void> views, const char* label) {
+  const auto& state = redistributor.state_;
+  return {std::shared_ptr<Executor>(state, &state->executor),
+          execution,
+          state->is_on_source ? pieces.source : nothing_like(pieces.source),
+          state->is_on_target ? pieces.destination : nothing_like(pieces.destination),
+          std::move(views),
+          label};
 }
 
 bool RedistributorAccess::can_replace(const Redistributor& redistributor, const ArrayRef& source) {
@@ -288,11 +237,11 @@ bool RedistributorAccess::can_replace(const Redistributor& redistributor, const 
 }
 
 Scratch& RedistributorAccess::scratch(const Redistributor& redistributor) {
-  return *redistributor.state_->scratch;
+  return redistributor.state_->executor.scratch();
 }
 
 const Group& RedistributorAccess::group(const Redistributor& redistributor) {
-  return redistributor.state_->group;
+  return redistributor.state_->executor.group();
 }
 
 void RedistributorAccess::agree(const Redistributor& redistributor, Operation& call,

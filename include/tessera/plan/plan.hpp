@@ -35,6 +35,9 @@ struct Phase {
   /// each part's contributions in order.
   Blocks receive;
   int contributions = 1;  ///< consecutive entries of `receive` that are reduced into one part
+  /// Says that the destination is an array of one dim, in which blocks of other ranks follow one
+  /// another as they travel.
+  bool arrives_packed = false;
 };
 
 /// StepKind says what a step does. `exchange`: local pieces move. `reduce`: contributions along

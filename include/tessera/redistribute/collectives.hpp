@@ -245,13 +245,14 @@ Pending<redistributed_view_t<V>> start_collective(const Execution& execution, co
       named(Kind::function.text, [&] { return mesh.ndim() == 1 ? mesh : line(mesh, mesh_dims); });
   auto call = std::make_unique<PendingCall>(along, MeshAccess::calls(along), Kind::function);
   redistributed_view_t<V> result;
-  call->start([&](Operation& operation) -> std::optional<PendingCall::Work> {
+  call->start([&](Operation& operation) -> std::optional<PendingWork> {
     if (mesh.ndim() == 1) line(mesh, mesh_dims);
     if (!along.coordinate()) return {};
     const auto ready = kind.prepare(operation, view, along);
     result = ready.result;
-    return PendingCall::Work{ready.redistributor, execution,          ready.source,
-                             ready.destination,   held(view, result), Kind::label};
+    return RedistributorAccess::work(ready.redistributor, execution,
+                                     {ready.source, ready.destination}, held(view, result),
+                                     Kind::label);
   });
   return {std::move(call), result};
 }

@@ -26,16 +26,6 @@ class Run;
 /// A PendingCall is a collective call in the background: what a Pending waits for, without types.
 class PendingCall {
  public:
-  /// Holds what the call moves.
-  struct Work {
-    Redistributor redistributor;
-    Execution execution;
-    ArrayRef source;
-    ArrayRef destination;
-    std::shared_ptr<void> views;  ///< owner of the memory of both arrays
-    const char* label;
-  };
-
   /// Begins a call. `calls` is the log of the ranks that make it; null if this rank does not.
   /// `mesh` is one of their meshes.
   PendingCall(const DeviceMesh& mesh, OperationLog* calls, FunctionName function);
@@ -45,7 +35,7 @@ class PendingCall {
   PendingCall(const PendingCall&) = delete;
   PendingCall& operator=(const PendingCall&) = delete;
 
-  /// Calls prepare(operation), which returns a Work if there is one, and sends the first messages.
+  /// Calls prepare(operation), which returns a PendingWork if there is one, and sends the first messages.
   /// Errors: those of collectively().
   template <class Prepare>
   void start(const Prepare& prepare) {
@@ -63,7 +53,7 @@ class PendingCall {
   void wait();
 
  private:
-  void begin(std::optional<Work> work);
+  void begin(std::optional<PendingWork> work);
   void rest();
   bool advance() noexcept;
   template <class GoOn>
@@ -73,7 +63,7 @@ class PendingCall {
 
   DeviceMesh mesh_;
   std::optional<Operation> operation_;  ///< empty once the call is complete
-  std::optional<Work> work_;
+  std::optional<PendingWork> work_;
   std::shared_ptr<void> views_;  ///< kept until the Pending is destroyed
   std::shared_ptr<Scratch> scratch_;
   std::unique_ptr<BoundPlan> bound_;

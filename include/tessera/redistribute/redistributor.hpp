@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@ namespace tessera {
 
 namespace detail {
 struct BoundPlan;
+class Executor;
 struct RedistributorAccess;
 struct Scratch;
 
@@ -124,6 +126,18 @@ struct Pieces {
   ArrayRef destination;
 };
 
+/// Holds what a call in the background moves.
+struct PendingWork {
+  std::shared_ptr<Executor> executor;
+  Execution execution;
+  ArrayRef source;
+  ArrayRef destination;
+  std::shared_ptr<void> views;  ///< owner of the memory of both arrays
+  const char* label;
+  /// Does what is left for this rank once all has arrived; empty if nothing is.
+  std::function<void(const Execution&)> complete = {};
+};
+
 /// Gives the library a bound plan without static types.
 struct RedistributorAccess {
   using State = Redistributor::State;
@@ -164,6 +178,9 @@ struct RedistributorAccess {
   /// Returns the plan with these arrays, for detail::Run.
   static BoundPlan bound(const Redistributor& redistributor, const ArrayRef& source,
                          const ArrayRef& destination);
+  /// Returns the same for a call in the background. `views` owns the memory of the pieces.
+  static PendingWork work(const Redistributor& redistributor, const Execution& execution,
+                          const Pieces& pieces, std::shared_ptr<void> views, const char* label);
   /// Returns the ranks that take part: those of the mesh, or of both meshes.
   static const Group& group(const Redistributor& redistributor);
   /// Returns the scratch memory that it uses.
@@ -172,10 +189,6 @@ struct RedistributorAccess {
   static const void* identity(const Redistributor& redistributor) {
     return redistributor.state_.get();
   }
-
- private:
-  static bool run_short(const Redistributor& redistributor, const Execution& execution,
-                        const BoundPlan& here, const char* operation);
 };
 
 /// Runs several plans on one mesh together, in one exchange if their steps are of the same kinds.

@@ -57,6 +57,20 @@ class Blocks {
     return static_cast<std::int32_t>(lists_.size() - 1);
   }
   void push_back(const Block& block) { blocks_.push_back(block); }
+  /// Returns the same blocks on their way back: sender and receiver of each run change places.
+  Blocks reversed() const {
+    auto result = *this;
+    for (auto& list : result.lists_)
+      for (auto& run : list) std::swap(run.from, run.to);
+    return result;
+  }
+  /// Returns the blocks whose peer is one for which belongs(peer) is true, with all lists.
+  template <class Belongs>
+  Blocks with_peers(const Belongs& belongs) const {
+    auto result = *this;
+    std::erase_if(result.blocks_, [&](const Block& block) { return !belongs(block.peer); });
+    return result;
+  }
   /// Gives each peer the number number(peer).
   template <class Number>
   void renumber(const Number& number) {

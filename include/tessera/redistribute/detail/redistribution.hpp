@@ -225,14 +225,12 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
   call->start([&](Operation& operation) {
     auto ready = prepare(operation);
     result = ready.result;
-    std::optional<PendingCall::Work> work;
+    std::optional<PendingWork> work;
     if (ready.redistributor)
-      work = PendingCall::Work{std::move(*ready.redistributor),
-                               execution,
-                               array_ref(tensor.to_local()),
-                               array_ref(result.to_local()),
-                               held(tensor.to_local(), result.to_local()),
-                               "tessera::redistribute"};
+      work = RedistributorAccess::work(*ready.redistributor, execution,
+                                       {array_ref(tensor.to_local()), array_ref(result.to_local())},
+                                       held(tensor.to_local(), result.to_local()),
+                                       "tessera::redistribute");
     return work;
   });
   return Pending<decltype(Ready::result)>(std::move(call), result);

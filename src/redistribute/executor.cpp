@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include <tessera/comm/detail/keep_for_messages.hpp>
+#include <tessera/comm/progress.hpp>
+#include <tessera/tensor/detail/launch.hpp>
+#include <tessera/tensor/detail/named_region.hpp>
+
+#include "redistribute/executor.hpp"
+#include "redistribute/tuning.hpp"
+
+namespace tessera::detail {
+namespace {
+
+std::size_t blocks(const std::vector<Step>& steps) {
+  std::size_t result = 0;
+  for (const auto& step : steps)
+    for (const auto& phase : step.phases) result += phase.send.size() + phase.receive.size();
+  return result;
+}
+
+}  // namespace
+
+ArrayRef nothing_like(const ArrayRef& array) {
+  const auto none = Extents::filled(array.extents.size(), 0);
+  return {nullptr, array.type, none, none, array.space};
+}
+
+void run_plans(const Execution& execution, std::span<const BoundPlan> plans, const Group& group,
+               Scratch& scratch, const char* operation) {
+  const NamedRegion region(operation);
+  Run(execution, plans, group, scratch, operation).wait();
+  if (uses_device(plans))
+    finish(execution, operation);
+  else
+    finish_host(execution);
+}
+
+std::shared_ptr<void> taken_from(Scratch& scratch) {
+  return std::make_shared<Scratch>(std::exchange(scratch, {}));
+}
+
+Executor::Executor(Movement movement, std::vector<Step> steps, const Group& group,
+                   std::shared_ptr<Scratch> scratch)
+    : movement_(std::move(movement)),
+      steps_(std::move(steps)),
+      group_(group),
+      scratch_(std::move(scratch)),
+      keeps_phases_(blocks(steps_) <= most_kept_blocks),
+      may_be_short_(!steps_.empty() && keeps_phases_ &&
+                    ShortExchange::may_serve(movement_, steps_, group_)) {}
+
+BoundPlan Executor::bound(const ArrayRef& source, const ArrayRef& destination) {
+  return {movement_, steps_, source, destination, keeps_phases_ ? &phases_ : nullptr};
+}
+
+void Executor::run(const Execution& execution, const BoundPlan& here, const char* operation) {
+  keeping(
+      group_.communicator,
+      [&] {
+        if (!run_short(execution, here, operation))
+          run_plans(execution, {&here, 1}, group_, *scratch_, operation);
+      },
+      [&] { return taken_from(*scratch_); });
+}
+
+/// Runs the plan as a ShortExchange. Returns false, without doing anything, if that does not
+/// suffice.
+bool Executor::run_short(const Execution& execution, const BoundPlan& here, const char* operation) {
+  if (!may_be_short_ || ProgressMeter::is_wanted()) return false;
+  auto& kept = short_exchange_;
+  if (!kept || !kept->is_for(here)) kept.emplace(here, group_);
+  return kept->run(execution, here, *scratch_, operation);
+}
+
+}  // namespace tessera::detail
