@@ -28,6 +28,7 @@
 #include <tessera/placement/placements.hpp>
 #include <tessera/redistribute/calibrate.hpp>
 #include <tessera/redistribute/collectives.hpp>
+#include <tessera/redistribute/convert.hpp>
 #include <tessera/redistribute/distribute_tensor.hpp>
 #include <tessera/redistribute/item.hpp>
 #include <tessera/redistribute/redistribute_all.hpp>

@@ -81,22 +81,23 @@ BlockArray Arrivals::next(std::span<const Block> message) {
 
 BlockChunks::BlockChunks(const BlockArray& array, std::int64_t most_bytes) {
   if (array.is_one()) {
-    only_ = Chunking(array.first().extents, array.type().size, most_bytes);
+    only_ = Chunking(array.first().extents, array.wire().type.size, most_bytes);
     return;
   }
+  const auto element = array.wire().type.size;
   std::int64_t bytes = 0;  // of the arrays since the last chunk
   std::size_t first = 0;
   const auto close = [&](std::size_t last) {
-    if (last > first) several_.push_back({first, last, bytes / array.type().size});
+    if (last > first) several_.push_back({first, last, bytes / element});
     first = last;
     bytes = 0;
   };
   for (std::size_t i = 0; i < array.size(); ++i) {
-    const auto size = array[i].bytes();
+    const auto size = array[i].size() * element;
     if (bytes + size > most_bytes) close(i);
     bytes += size;
     if (bytes <= most_bytes) continue;
-    const Chunking parts(array[i].extents, array.type().size, most_bytes);
+    const Chunking parts(array[i].extents, element, most_bytes);
     for (std::int64_t k = 0; k < parts.chunks(); ++k)
       several_.push_back({i, i + 1, parts.chunk(k).size(), true, parts.chunk(k)});
     first = i + 1;
@@ -114,17 +115,18 @@ BlockArray BlockChunks::chunk(const BlockArray& array, std::int64_t index) const
   if (several_.empty()) {
     if (only_.chunks() == 1) return array;
     const auto box = only_.chunk(index);
-    return array.first().part(box.offset, box.shape);
+    return {array.first().part(box.offset, box.shape), array.wire()};
   }
   const auto& chunk = several_[static_cast<std::size_t>(index)];
-  if (chunk.is_part) return array[chunk.first].part(chunk.box.offset, chunk.box.shape);
-  BlockArray result(array[chunk.first]);
+  if (chunk.is_part)
+    return {array[chunk.first].part(chunk.box.offset, chunk.box.shape), array.wire()};
+  BlockArray result(array[chunk.first], array.wire());
   for (auto i = chunk.first + 1; i < chunk.last; ++i) result.push_back(array[i]);
   return result;
 }
 
 BlockArray in_slot(const std::byte* slot, const BlockArray& chunk, MemorySpace space) {
-  return dense_like(chunk, const_cast<std::byte*>(slot), chunk.type(), space);
+  return dense_like(chunk, const_cast<std::byte*>(slot), chunk.wire().type, space);
 }
 
 BlockArray dense_like(const BlockArray& chunk, std::byte* data, ElementType type,

@@ -16,14 +16,24 @@
 
 namespace tessera::detail {
 
+/// Says how elements travel.
+struct OnWire {
+  ElementType type = {};
+  bool is_scaled = false;  ///< when they arrive
+};
+
 /// Says where the elements of a message lie in local memory: in one strided array or, where the
 /// runs of a block are not regular, in several. On the wire the arrays follow one another, each
 /// row-major. Their number and their extents follow from the blocks, so that they are the same for
 /// sender and receiver.
+///
+/// Elements may have another type on the wire than in memory, and may be scaled when they arrive.
 class BlockArray {
  public:
   BlockArray() = default;
-  BlockArray(const ArrayRef& only) : first_(only), is_empty_(false) {}
+  BlockArray(const ArrayRef& only) : BlockArray(only, {only.type}) {}
+  BlockArray(const ArrayRef& only, const OnWire& wire)
+      : first_(only), is_empty_(false), wire_(wire) {}
 
   std::size_t size() const { return is_empty_ ? 0 : 1 + others_.size(); }
   bool is_one() const { return others_.empty(); }
@@ -31,30 +41,40 @@ class BlockArray {
   const ArrayRef& first() const { return first_; }
   ElementType type() const { return first_.type; }
   MemorySpace space() const { return first_.space; }
+  const OnWire& wire() const { return wire_; }
+  void travel_as(const OnWire& wire) { wire_ = wire; }
 
   void push_back(const ArrayRef& array) {
-    if (std::exchange(is_empty_, false))
+    if (std::exchange(is_empty_, false)) {
       first_ = array;
-    else
+      wire_ = {array.type};
+    } else {
       others_.push_back(array);
+    }
   }
   /// Moves all arrays by `bytes`.
   void move_by(std::ptrdiff_t bytes) {
     first_.data += bytes;
     for (auto& array : others_) array.data += bytes;
   }
-  std::int64_t bytes() const {
-    std::int64_t result = first_.bytes();
-    for (const auto& array : others_) result += array.bytes();
+  /// Returns the number of elements.
+  std::int64_t elements() const {
+    std::int64_t result = is_empty_ ? 0 : first_.size();
+    for (const auto& array : others_) result += array.size();
     return result;
   }
+  /// Returns the number of bytes on the wire.
+  std::int64_t bytes() const { return elements() * wire_.type.size; }
   /// Returns whether the elements lie in memory as they travel.
-  bool is_row_major() const { return is_one() && first_.is_row_major(); }
+  bool is_row_major() const {
+    return is_one() && first_.type == wire_.type && !wire_.is_scaled && first_.is_row_major();
+  }
 
  private:
   ArrayRef first_;
   std::vector<ArrayRef> others_;
   bool is_empty_ = true;
+  OnWire wire_ = {};
 };
 
 /// Selects the local piece of the sender or that of the receiver.

@@ -25,10 +25,18 @@ std::size_t phases_after(const std::vector<Step>& steps, const PhaseNumber& numb
   return result;
 }
 
+/// The part of the destination in which the phase before the last one puts its result, as the last
+/// one leaves it there; null if it does not.
+const Block* part_for_last_but_one(const BoundPlan& bound, const PhaseNumber& number,
+                                   int mesh_rank) {
+  if (phases_after(bound.steps, number) != 1 || !bound.is_plain()) return nullptr;
+  return kept_block(bound.steps.back().phases.back(), mesh_rank);
+}
+
 /// The result of the phase is a part of the destination.
-bool lies_in_destination(const std::vector<Step>& steps, const PhaseNumber& number, int mesh_rank) {
-  const auto later = phases_after(steps, number);
-  return later == 0 || (later == 1 && kept_block(steps.back().phases.back(), mesh_rank) != nullptr);
+bool lies_in_destination(const BoundPlan& bound, const PhaseNumber& number, int mesh_rank) {
+  return phases_after(bound.steps, number) == 0 ||
+         part_for_last_but_one(bound, number, mesh_rank) != nullptr;
 }
 
 }  // namespace
@@ -93,17 +101,13 @@ void complete_destination(const Execution& execution, const Movement& movement,
 
 ArrayRef result_of_phase(const BoundPlan& bound, const PhaseNumber& number, int mesh_rank,
                          std::byte*& free) {
-  const auto later = phases_after(bound.steps, number);
-  if (later == 0) return bound.destination;
-  const auto& last = bound.steps.back().phases.back();
-  if (later == 1)
-    if (const auto* const kept = kept_block(last, mesh_rank))
-      return block_in(bound.destination, last.receive, *kept, BlockSide::to,
-                      WireOrder::last_dim_fastest)
-          .first();
-  const auto& like = bound.destination;
-  const auto array =
-      row_major(free, like.type, number.of(bound.steps).destination.shape(), like.space);
+  if (phases_after(bound.steps, number) == 0) return bound.destination;
+  if (const auto* const kept = part_for_last_but_one(bound, number, mesh_rank))
+    return block_in(bound.destination, bound.steps.back().phases.back().receive, *kept,
+                    BlockSide::to, WireOrder::last_dim_fastest)
+        .first();
+  const auto array = row_major(free, bound.movement.type, number.of(bound.steps).destination.shape(),
+                               bound.destination.space);
   free += aligned_bytes(array.bytes());
   return array;
 }
@@ -112,9 +116,8 @@ std::int64_t intermediate_bytes(std::span<const BoundPlan> plans, const PhaseNum
                                 int mesh_rank) {
   std::int64_t bytes = 0;
   for (const auto& bound : plans)
-    if (!lies_in_destination(bound.steps, number, mesh_rank))
-      bytes +=
-          aligned_bytes(number.of(bound.steps).destination.size() * bound.destination.type.size);
+    if (!lies_in_destination(bound, number, mesh_rank))
+      bytes += aligned_bytes(number.of(bound.steps).destination.size() * bound.movement.type.size);
   return bytes;
 }
 

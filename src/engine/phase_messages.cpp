@@ -62,7 +62,7 @@ void PhaseRun::make_pool(const std::vector<Stream>& streams, Pool& pool, Scratch
   const BlockArray* array = nullptr;
   for (const auto& stream : streams) {
     if (!is_packed_message(stream)) continue;
-    bytes = std::max(bytes, bytes_of_largest_chunk(stream.cut, stream.array.type()));
+    bytes = std::max(bytes, bytes_of_largest_chunk(stream.cut, stream.array.wire().type));
     chunks += stream.cut.chunks();
     array = &stream.array;
   }
@@ -259,7 +259,7 @@ void PhaseRun::unpack(const Execution& execution, Stream& stream, const Flight& 
   }
   const TimedWrite write(to.space(), to.bytes(), stream.stores, choices_.unpack);
   if (!run(execution, stream.prepared, flight.buffer, data, write.stores()))
-    copy(execution, {from.first(), to.first(), write.stores()});
+    copy(execution, {from.first(), to.first(), write.stores(), scaling_into(to)});
 }
 
 }  // namespace tessera::detail

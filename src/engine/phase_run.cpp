@@ -69,11 +69,12 @@ void PhaseRun::rewind() {
 }
 
 bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRef& source,
-                      const ArrayRef& destination) {
+                      const ArrayRef& destination, const Scaling& scaling) {
   const bool is_same = plans_ == 1 && sizes_ == sizes &&
                        peers_.ranks.data() == peers.ranks.data() &&
                        peers_.lanes.data() == peers.lanes.data() && peers_.slots == peers.slots &&
-                       are_alike(source_, source) && are_alike(destination_, destination);
+                       scaling_ == scaling && are_alike(source_, source) &&
+                       are_alike(destination_, destination);
   if (!is_same) return false;
   const auto source_moved = source.data - source_.data;
   const auto destination_moved = destination.data - destination_.data;
@@ -93,7 +94,8 @@ bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRe
 }
 
 void PhaseRun::add(const Movement& movement, const Step& step, const Phase& phase,
-                   const ArrayRef& source, const ArrayRef& destination) {
+                   const ArrayRef& source, const ArrayRef& destination, const Scaling& scaling) {
+  scaling_ = scaling;
   const bool reduces = step.kind == StepKind::reduce && &phase == &step.phases.front();
   const auto order = movement.settings.wire_order;
   const auto first = static_cast<std::ptrdiff_t>(outgoing_.size());
@@ -101,7 +103,8 @@ void PhaseRun::add(const Movement& movement, const Step& step, const Phase& phas
   const int groups = reduces ? groups_of(phase.contributions, at_once) : 1;
   for_each_message(phase.send, mesh_rank_, [&](std::span<const Block> message) {
     const auto& block = message.front();
-    const auto from = message_in(source, phase.send, message, BlockSide::from, order);
+    auto from = message_in(source, phase.send, message, BlockSide::from, order);
+    from.travel_as({movement.type});
     const int lane = peers_.lane(block.peer);
     const BlockChunks cut(from, sizes_.of(reduces, lane));
     auto& stream =
@@ -133,7 +136,8 @@ void PhaseRun::add_blocks(const Movement& movement, const Phase& phase, const Ar
   Arrivals arrivals(phase, destination, order);
   for_each_message(phase.receive, mesh_rank_, [&](std::span<const Block> message) {
     const auto& block = message.front();
-    const auto to = arrivals.next(message);
+    auto to = arrivals.next(message);
+    to.travel_as({movement.type, !scaling_.is_copy()});
     if (block.peer != mesh_rank_) {
       const int lane = peers_.lane(block.peer);
       incoming_.push_back(
@@ -220,11 +224,12 @@ bool PhaseRun::run(const Execution& execution, std::optional<PreparedCopy>& copy
 /// Those of one chunk in one array, whose loops stay the same.
 void PhaseRun::prepare_copies() {
   const auto is_on_host = [](const BlockArray& array) {
-    return array.is_one() && array.space() == MemorySpace::host;
+    return array.is_one() && array.space() == MemorySpace::host && !array.wire().is_scaled;
   };
+  const auto keeps_type = [](const BlockArray& array) { return array.type() == array.wire().type; };
   const auto is_to_prepare = [&](const Stream& stream) {
     return !stream.prepared && stream.cut.chunks() == 1 && is_on_host(stream.array) &&
-           (!stream.travels_in_messages() || is_packed_message(stream));
+           keeps_type(stream.array) && (!stream.travels_in_messages() || is_packed_message(stream));
   };
   for (auto& stream : outgoing_)
     if (is_to_prepare(stream))
@@ -236,7 +241,7 @@ void PhaseRun::prepare_copies() {
           CopyJob{in_slot(nullptr, stream.array).first(), stream.array.first()});
   for (auto& block : own_)
     if (!block.prepared && block.cut.chunks() == 1 && is_on_host(block.source) &&
-        is_on_host(block.destination))
+        is_on_host(block.destination) && block.source.type() == block.destination.type())
       block.prepared.emplace(CopyJob{block.source.first(), block.destination.first()});
 }
 
@@ -258,7 +263,8 @@ std::int64_t PhaseRun::bytes_done() const {
 /// The copies of all arrays of a chunk, but of those that lie where they shall be, to jobs_.
 void PhaseRun::add_jobs(const BlockArray& from, const BlockArray& to, Stores stores) {
   for (std::size_t i = 0; i < to.size(); ++i)
-    if (from[i].data != to[i].data) jobs_.push_back({from[i], to[i], stores});
+    if (from[i].data != to[i].data || to.wire().is_scaled)
+      jobs_.push_back({from[i], to[i], stores, scaling_into(to)});
 }
 
 /// Copies a chunk; what was in jobs_ is lost.
@@ -271,6 +277,7 @@ void PhaseRun::copy_chunk(const Execution& execution, const BlockArray& from, co
 
 /// All elements lie where they shall be.
 static bool lies_in_place(const BlockArray& from, const BlockArray& to) {
+  if (to.wire().is_scaled) return false;
   for (std::size_t i = 0; i < to.size(); ++i)
     if (from[i].data != to[i].data) return false;
   return true;

@@ -18,6 +18,7 @@
 #include "comm/exchange.hpp"
 #include "comm/staging.hpp"
 #include "engine/block_array.hpp"
+#include "kernels/convert.hpp"
 #include "kernels/copy_plan.hpp"
 #include "kernels/pack.hpp"
 #include "kernels/timed_write.hpp"
@@ -82,6 +83,12 @@ struct BoundPlan {
   ArrayRef source;
   ArrayRef destination;
   std::vector<PhaseRun>* kept = nullptr;  ///< of earlier executions, by phase; null: not kept
+  Scaling scaling = {};                   ///< of what arrives; of plans without reductions only
+
+  /// Elements have one type all the way, and arrive as they are.
+  bool is_plain() const {
+    return source.type == destination.type && scaling.is_copy();
+  }
 };
 
 /// One phase of a step on one rank, bound to memory: blocks that travel in chunks, through the
@@ -104,14 +111,14 @@ class PhaseRun {
   /// for arrays that differ in their addresses at most, for the same peers and sizes. Otherwise
   /// false, and nothing is done.
   bool repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRef& source,
-              const ArrayRef& destination);
+              const ArrayRef& destination, const Scaling& scaling);
   /// Forgets what was added. `mesh_rank`: the caller's.
   void clear(int mesh_rank, const Peers& peers, const ChunkSizes& sizes);
   /// Adds the phase of one plan; `source` and `destination` are the pieces phase.source and
   /// phase.destination. Chunks to one peer travel in the order in which they were added. Of several
   /// plans either all phases reduce or none.
   void add(const Movement& movement, const Step& step, const Phase& phase, const ArrayRef& source,
-           const ArrayRef& destination);
+           const ArrayRef& destination, const Scaling& scaling = {});
   /// Once all is added. `scratch` is in use until the end.
   void begin(Scratch& scratch);
 
@@ -290,6 +297,9 @@ class PhaseRun {
   void add_jobs(const BlockArray& from, const BlockArray& to, Stores stores);
   void copy_chunk(const Execution& execution, const BlockArray& from, const BlockArray& to,
                   Stores stores);
+  Scaling scaling_into(const BlockArray& to) const {
+    return to.wire().is_scaled ? scaling_ : Scaling{};
+  }
   /// Whether earlier blocks of this lane are under way.
   bool is_blocked(int lane);
   void block(int lane);
@@ -305,6 +315,7 @@ class PhaseRun {
   bool uses_device_ = false;
   ArrayRef source_;  ///< of the last plan
   ArrayRef destination_;
+  Scaling scaling_;  ///< of all plans
   std::vector<Stream> outgoing_;
   std::vector<Stream> incoming_;
   std::vector<OwnBlock> own_;

@@ -67,7 +67,8 @@ ChunkSizes chunk_sizes(std::span<const BoundPlan> plans, const Communicator& com
   ChunkSizes sizes;
   auto limit = plans.front().movement.messages.limit;
   std::int64_t buffers = 0;
-  for (const auto& [movement, steps, source, destination, kept] : plans) {
+  for (const auto& bound : plans) {
+    const auto& movement = bound.movement;
     sizes.message = std::min(sizes.message, movement.messages.bytes);
     sizes.messages_at_once = std::max(sizes.messages_at_once, movement.messages.at_once);
     limit = std::min(limit, movement.messages.limit);
@@ -189,13 +190,18 @@ void Run::begin_phase() {
 
 void Run::add_plans(const ChunkSizes& sizes) {
   const bool is_kept = &home_ == plans_.front().kept;
-  if (is_kept && phase().repeat(peers_, sizes, scratch_.pieces.front(), scratch_.results.front()))
+  const bool is_last = number_.next(steps()).step == steps().size();
+  const auto scaling_of = [&](const BoundPlan& bound) {
+    return is_last ? bound.scaling : Scaling{};
+  };
+  if (is_kept && phase().repeat(peers_, sizes, scratch_.pieces.front(), scratch_.results.front(),
+                                scaling_of(plans_.front())))
     return;
   phase().clear(group_.position, peers_, sizes);
   for (std::size_t m = 0; m < plans_.size(); ++m) {
     const auto& bound = plans_[m];
     phase().add(bound.movement, bound.steps[number_.step], number_.of(bound.steps),
-                scratch_.pieces[m], scratch_.results[m]);
+                scratch_.pieces[m], scratch_.results[m], scaling_of(bound));
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For redistribute and fetch: memory that executions use again.
 #pragma once
 
 #include <array>

@@ -18,7 +18,6 @@
 #include "kernels/pack.hpp"
 #include "placement/can_reduce.hpp"
 #include "plan/needs.hpp"
-#include "plan/plan_data.hpp"
 #include "redistribute/executor.hpp"
 #include "tensor/overlap.hpp"
 
@@ -39,7 +38,7 @@ struct Fetcher::State {
   ElementType type;
   detail::PlanSettings settings;
   Box box;
-  std::vector<detail::Needs> needs;  ///< of all ranks
+  std::vector<detail::Needs> needs;  ///< what each rank asks for
   std::uint64_t hash;
   std::shared_ptr<detail::Scratch> scratch = std::make_shared<detail::Scratch>();
   std::optional<detail::Executor> fetching = {};    ///< made at first use
@@ -351,6 +350,7 @@ PendingWork FetcherAccess::work(const Fetcher& fetcher, const Execution& executi
           arrived,
           std::move(views),
           label,
+          {},
           combine};
 }
 

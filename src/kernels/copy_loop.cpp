@@ -34,9 +34,10 @@ std::size_t innermost_dim(const ArrayRef& array) {
 }  // namespace
 
 CopyLoop copy_loop(const CopyJob& job) {
-  const auto& [source, destination, stores] = job;
+  const auto& source = job.source;
+  const auto& destination = job.destination;
   CopyLoop loop{source.data, destination.data, source.type.size, destination.extents, {}, {},
-                stores};
+                job.stores};
   std::array strides{in_bytes(destination), in_bytes(source)};
   simplify(loop.extents, strides);
   loop.destination_strides = strides[0];

@@ -48,8 +48,27 @@ void copy_across(const Execution& execution, const ArrayRef& source, const Array
   device.fence("tessera::detail::copy: before scratch is freed");
 }
 
+void copy_between_spaces(const Execution& execution, const CopyJob& job);
+
+/// Brings the elements as they are to the space of the destination, and changes them there.
+template <MemorySpace To>
+void change_across(const Execution& execution, const CopyJob& job) {
+  const Bytes<To> arrived(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::detail::copy scratch"),
+      static_cast<std::size_t>(job.source.bytes()));
+  const ArrayRef between{arrived.data(), job.source.type, job.source.extents,
+                         dense_strides(job.source), To};
+  copy_between_spaces(execution, {job.source, between});
+  convert(execution, between, job.destination, job.scaling);
+  execution.instance<To>().fence("tessera::detail::copy: before scratch is freed");
+}
+
 void copy_between_spaces(const Execution& execution, const CopyJob& job) {
   if constexpr (has_device) {
+    if (job.changes_values())
+      return is_on_device(job.destination.space)
+                 ? change_across<MemorySpace::device>(execution, job)
+                 : change_across<MemorySpace::host>(execution, job);
     if (job.source.space == MemorySpace::host)
       copy_across<MemorySpace::host, MemorySpace::device>(execution, job.source, job.destination);
     else
@@ -69,6 +88,8 @@ void copy(const Execution& execution, std::span<const CopyJob> jobs) {
     const bool to_device = is_on_device(job.destination.space);
     if (from_device != to_device)
       copy_between_spaces(execution, job);
+    else if (job.changes_values())
+      convert(execution, job.source, job.destination, job.scaling);
     else
       (to_device ? on_device : on_host).push_back(copy_loop(job));
   }
@@ -81,6 +102,8 @@ void copy(const Execution& execution, const CopyJob& job) {
   const bool from_device = is_on_device(job.source.space);
   const bool to_device = is_on_device(job.destination.space);
   if (from_device != to_device) return copy_between_spaces(execution, job);
+  if (job.changes_values())
+    return convert(execution, job.source, job.destination, job.scaling);
   const CopyLoop loop = copy_loop(job);
   if (to_device)
     copy_on_device(execution, {&loop, 1});

@@ -10,6 +10,8 @@
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/execution.hpp>
 
+#include "kernels/convert.hpp"
+
 /// Declares the untyped kernels: they do all that redistribute does to memory. Work is ordered on
 /// `execution` and not fenced, except that copies between host and device memory, and the release
 /// of scratch memory, may fence the instance.
@@ -19,16 +21,19 @@ namespace tessera::detail {
 /// stores (`non_temporal`), for results so large that they leave the caches anyway.
 enum class Stores : std::uint8_t { cached, non_temporal };
 
-/// A CopyJob is one strided copy. Both sides have equal extents and element sizes; either may be in
-/// any memory space.
+/// A CopyJob is one strided copy. Both sides have equal extents; either may be in any memory space.
+/// If their types differ, elements are converted; if there is a scaling, they are scaled, too.
 struct CopyJob {
   ArrayRef source;
   ArrayRef destination;
   Stores stores = Stores::cached;
+  Scaling scaling = {};
+
+  bool changes_values() const { return source.type != destination.type || !scaling.is_copy(); }
 };
 
-/// Makes all copies: packs for all peers, unpacks from all peers, copies own blocks. Element bytes
-/// are copied as they are (NaN payloads, structs).
+/// Makes all copies: packs for all peers, unpacks from all peers, copies own blocks. If nothing
+/// changes the values, element bytes are copied as they are (NaN payloads, structs).
 ///
 /// Destinations must not overlap one another nor any source. Jobs without elements are skipped.
 /// What a device does to host memory must be complete before the call.

@@ -51,8 +51,9 @@ Executor::Executor(Movement movement, std::vector<Step> steps, const Group& grou
       may_be_short_(!steps_.empty() && keeps_phases_ &&
                     ShortExchange::may_serve(movement_, steps_, group_)) {}
 
-BoundPlan Executor::bound(const ArrayRef& source, const ArrayRef& destination) {
-  return {movement_, steps_, source, destination, keeps_phases_ ? &phases_ : nullptr};
+BoundPlan Executor::bound(const ArrayRef& source, const ArrayRef& destination,
+                          const Scaling& scaling) {
+  return {movement_, steps_, source, destination, keeps_phases_ ? &phases_ : nullptr, scaling};
 }
 
 void Executor::run(const Execution& execution, const BoundPlan& here, const char* operation) {
@@ -68,7 +69,7 @@ void Executor::run(const Execution& execution, const BoundPlan& here, const char
 /// Runs the plan as a ShortExchange. Returns false, without doing anything, if that does not
 /// suffice.
 bool Executor::run_short(const Execution& execution, const BoundPlan& here, const char* operation) {
-  if (!may_be_short_ || ProgressMeter::is_wanted()) return false;
+  if (!may_be_short_ || !here.is_plain() || ProgressMeter::is_wanted()) return false;
   auto& kept = short_exchange_;
   if (!kept || !kept->is_for(here)) kept.emplace(here, group_);
   return kept->run(execution, here, *scratch_, operation);

@@ -41,8 +41,9 @@ class Executor {
   const Group& group() const { return group_; }
   Scratch& scratch() const { return *scratch_; }
 
-  /// Returns the plan with these arrays, for a Run.
-  BoundPlan bound(const ArrayRef& source, const ArrayRef& destination);
+  /// Returns the plan with these arrays, for a Run. The types of both may be others than that of the
+  /// plan, in which elements travel; then the plan has no reductions, nor has one with a scaling.
+  BoundPlan bound(const ArrayRef& source, const ArrayRef& destination, const Scaling& scaling = {});
   /// Runs the plan as a part of a call that the ranks have agreed on. All is done on return.
   void run(const Execution& execution, const BoundPlan& here, const char* operation);
 

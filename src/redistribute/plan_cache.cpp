@@ -90,7 +90,11 @@ Redistributor agreed_after(Operation& operation, const RedistributeCall& call, c
   auto& cache = MeshAccess::attachment<PlanCache>(meshes.source);
   const auto found = find_or_make(cache, meshes, call.source, call.target, call.type, settings);
   check(found.redistributor);
-  RedistributorAccess::agree(found.redistributor, operation, call);
+  if (call.change.is_none())
+    RedistributorAccess::agree(found.redistributor, operation, call);
+  else
+    operation.agree(
+        hash_combine(PlanAccess::hash(found.redistributor.plan()), call.change.hash()), call);
   if (found.is_new) keep(cache, found.redistributor);
   return found.redistributor;
 }
@@ -139,7 +143,8 @@ IntoMemory agreed_into_memory(Operation& operation, const RedistributeCall& call
   ArrayRef source;
   auto redistributor =
       agreed_after(operation, call, meshes, settings, [&](const Redistributor& found) {
-        source = RedistributorAccess::readable(found, execution, pieces.source, pieces.destination);
+        source = RedistributorAccess::readable(found, execution, pieces.source, pieces.destination,
+                                               call.change.scaling);
       });
   return {std::move(redistributor), source};
 }

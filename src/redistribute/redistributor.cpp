@@ -67,6 +67,12 @@ void require_separate_elements(const ArrayRef& destination) {
   });
 }
 
+bool ranges_overlap(const ArrayRef& a, const ArrayRef& b) {
+  const auto first = detail::address_range(a);
+  const auto second = detail::address_range(b);
+  return first.begin < second.end && second.begin < first.end;
+}
+
 /// Returns true if only the first phase reads the source, and later phases alone replace it by what
 /// was reduced; or if all data stays.
 bool can_run_in_place(const detail::RedistributorAccess::State& state) {
@@ -175,18 +181,21 @@ void RedistributorAccess::execute(const Redistributor& redistributor, const Exec
                                 plan.element_type(), PlanAccess::movement(plan).settings};
     const auto from = readable(redistributor, execution, source, destination);
     agree(redistributor, call, text);
-    run(redistributor, execution, from, destination, operation);
+    run_plan(redistributor, execution, from, destination, operation);
   });
 }
 
 ArrayRef RedistributorAccess::readable(const Redistributor& redistributor,
                                        const Execution& execution, const ArrayRef& source,
-                                       const ArrayRef& destination) {
+                                       const ArrayRef& destination, const Scaling& scaling) {
   require_separate_elements(destination);
-  if (!share_memory(source, destination)) return source;
+  const bool is_change = source.type != destination.type || !scaling.is_copy();
+  if (source.type == destination.type ? !share_memory(source, destination)
+                                      : !ranges_overlap(source, destination))
+    return source;
   const bool are_same = source.data == destination.data && source.extents == destination.extents &&
                         source.strides == destination.strides;
-  if (are_same && can_run_in_place(*redistributor.state_)) return source;
+  if (are_same && !is_change && can_run_in_place(*redistributor.state_)) return source;
   const auto limit = PlanAccess::movement(redistributor.state_->plan).messages.limit;
   require(source.bytes() <= limit, [&] {
     return fmt::format(
@@ -202,13 +211,15 @@ ArrayRef RedistributorAccess::readable(const Redistributor& redistributor,
   return copied;
 }
 
-void RedistributorAccess::run(const Redistributor& redistributor, const Execution& execution,
-                              const ArrayRef& source, const ArrayRef& destination,
-                              const char* operation) {
+void RedistributorAccess::run_plan(const Redistributor& redistributor, const Execution& execution,
+                                   const ArrayRef& source, const ArrayRef& destination,
+                                   const char* operation, const Scaling& scaling) {
   auto& state = *redistributor.state_;
   log(LogLevel::debug, "redistribute",
       [&] { return std::string(operation) + ": " + to_string(state.plan); });
-  state.executor.run(execution, bound(redistributor, source, destination), operation);
+  auto here = bound(redistributor, source, destination);
+  here.scaling = scaling;
+  state.executor.run(execution, here, operation);
 }
 
 BoundPlan RedistributorAccess::bound(const Redistributor& redistributor, const ArrayRef& source,
@@ -273,9 +284,17 @@ void run_together(const Execution& execution, std::span<const Redistributor> red
   }
 }
 
+std::uint64_t Change::hash() const {
+  return hash_combine(hash_combine(hash_of(scaling), source), destination);
+}
+
 std::string RedistributeCall::operator()() const {
-  return fmt::format("{} of {} from {} to {}{}", function, to_string(type), to_string(source),
-                     to_string(target), in_words(settings));
+  auto text = fmt::format("{} of {} from {} to {}{}", function,
+                          to_string(change.is_none() ? type : change.source), to_string(source),
+                          to_string(target), in_words(settings));
+  if (change.source != change.destination) text += ", as " + to_string(change.destination);
+  if (!change.scaling.is_copy()) text += ", " + to_string(change.scaling);
+  return text;
 }
 
 }  // namespace detail

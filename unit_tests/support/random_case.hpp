@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/plan/options.hpp>
+#include <tessera/plan/detail/settings.hpp>
 #include <tessera/sharding/spec.hpp>
 #include <tessera/tensor/array_ref.hpp>
 

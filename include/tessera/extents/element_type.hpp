@@ -56,6 +56,13 @@ constexpr bool is_floating(ElementKind kind) {
   return kind >= ElementKind::float16 && kind <= ElementKind::long_double;
 }
 
+/// Returns whether elements of the first kind can become elements of the second one: all numbers
+/// except from complex to real.
+constexpr bool converts_to(ElementKind from, ElementKind to) {
+  const bool are_numbers = from != ElementKind::opaque && to != ElementKind::opaque;
+  return are_numbers && (is_complex(to) || !is_complex(from));
+}
+
 /// Returns the name of the type: "float64", "complex64", "opaque(24 bytes)".
 std::string to_string(ElementType type);
 

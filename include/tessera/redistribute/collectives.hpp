@@ -69,11 +69,6 @@ Prepared<V> prepared(const V& view, const DeviceMesh& mesh, const DTensorSpec& t
   return {result, redistributor, array_ref(view), array_ref(result)};
 }
 
-template <class V>
-constexpr ElementType element_type_of() {
-  return element_type<std::remove_const_t<typename V::value_type>>();
-}
-
 /// Prepares a reduction along the mesh into other placements.
 template <class V>
 Prepared<V> prepare_reduction(Operation& operation, const V& view, ReduceOp op,

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include <tessera/extents/number.hpp>
+
 namespace tessera {
 
 /// Describes how a redistribution may be done.
@@ -20,6 +22,16 @@ struct RedistributeOptions {
   /// source's memory (all-reduces, and local pieces that stay as they are). May differ between
   /// ranks.
   bool donate_source = false;
+};
+
+/// Describes how redistribute_into() writes: the destination becomes alpha times the tensor plus beta
+/// times what it was before.
+struct IntoOptions {
+  std::int64_t extra_memory = 0;  ///< as RedistributeOptions::extra_memory
+  /// Multiplies the values of the tensor. For integers it is an integer, for real numbers a real one.
+  Number alpha = 1;
+  /// Multiplies what the destination holds, likewise. With 0, the destination is not read.
+  Number beta = 0;
 };
 
 }  // namespace tessera

@@ -22,7 +22,9 @@ namespace tessera {
 /// Replicate and Partial, even or not, take at most two exchanges; more only if they cost less:
 /// with many peers, or on several nodes.
 ///
-/// Result:     View type Out, if that is given, else see redistributed_view_t. If the spec stays, or
+/// Result:     View type Out, if that is given, else see redistributed_view_t. Out may have another
+///             element type: values are converted as by to(), before they travel if Out's elements are
+///             smaller, and after a reduction. If the spec stays, or
 ///             changes in rules alone that agree(), and the result has type V, it is the same memory.
 /// Collective: over the mesh. With an execution space instance, work is ordered on it and not
 ///             fenced at the end; without one, there is a global fence before, and the result is
@@ -105,23 +107,27 @@ Pending<DTensor<redistributed_view_t<V, Out>>> redistribute_async(
   return detail::redistribute_async<Out>(exec, tensor, mesh, target, options);
 }
 
-/// Redistributes into the memory of `destination`, whose spec is the target.
+/// Redistributes into the memory of `destination`, whose spec is the target: it becomes
+/// options.alpha times the tensor plus options.beta times what it was. The element types may differ;
+/// then values are converted as by to(), and scaled in the type of the destination.
 ///
 /// The tensors may share memory. Then the source is copied first, as far as options.extra_memory
 /// allows, unless the redistribution can run in place: an all-reduce into the same View can.
 ///
+/// Example: redistribute_into(y, x, {.alpha = 2, .beta = 1}) adds 2 x to y.
 /// Collective over the mesh. Errors: those of redistribute(); MeshMismatch for tensors on different
 /// meshes; InvalidArgument for shapes that differ, for a destination whose own elements share
-/// memory (a stride of 0), and for a copy that takes more than the extra memory.
+/// memory (a stride of 0), for a copy that takes more than the extra memory, and for factors other
+/// than 1 and 0 that elements of the type cannot be multiplied by, or of a P(max), P(min) or product.
 template <LocalView W, LocalView V>
 void redistribute_into(const DTensor<W>& destination, const DTensor<V>& tensor,
-                       const RedistributeOptions& options = {}) {
+                       const IntoOptions& options = {}) {
   detail::redistribute_into(Execution(), destination, tensor, options);
 }
 /// Orders the work on `exec`.
 template <LocalView W, LocalView V>
 void redistribute_into(const Execution& exec, const DTensor<W>& destination,
-                       const DTensor<V>& tensor, const RedistributeOptions& options = {}) {
+                       const DTensor<V>& tensor, const IntoOptions& options = {}) {
   detail::redistribute_into(exec, destination, tensor, options);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <tessera/comm/detail/keep_for_messages.hpp>
+#include <tessera/extents/number.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/plan/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>
@@ -109,13 +110,24 @@ inline const char* memory_space_note(bool on_device) {
   return on_device ? ", in device memory" : "";
 }
 
+/// Says how elements change on their way: from one type to another, and by a scaling.
+struct Change {
+  ElementType source = {};
+  ElementType destination = {};
+  Scaling scaling = {};
+
+  bool is_none() const { return source == destination && scaling.is_copy(); }
+  std::uint64_t hash() const;
+};
+
 /// Describes a redistribution as text, for Operation::agree().
 struct RedistributeCall {
   const char* function;
   const DTensorSpec& source;
   const DTensorSpec& target;
-  ElementType type;
+  ElementType type;  ///< on the way
   const PlanSettings& settings;
+  Change change = {};
 
   std::string operator()() const;
 };
@@ -134,6 +146,7 @@ struct PendingWork {
   ArrayRef destination;
   std::shared_ptr<void> views;  ///< owner of the memory of both arrays
   const char* label;
+  Scaling scaling = {};  ///< of what arrives
   /// Does what is left for this rank once all has arrived; empty if nothing is.
   std::function<void(const Execution&)> complete = {};
 };
@@ -158,13 +171,15 @@ struct RedistributorAccess {
   template <class Views>
   static void run(const Redistributor& redistributor, const Execution& execution,
                   const ArrayRef& source, const ArrayRef& destination, const char* operation,
-                  const Views& views) {
+                  const Views& views, const Scaling& scaling = {}) {
     keeping(
         group(redistributor).communicator,
-        [&] { run(redistributor, execution, source, destination, operation); }, views);
+        [&] { run_plan(redistributor, execution, source, destination, operation, scaling); },
+        views);
   }
-  static void run(const Redistributor& redistributor, const Execution& execution,
-                  const ArrayRef& source, const ArrayRef& destination, const char* operation);
+  static void run_plan(const Redistributor& redistributor, const Execution& execution,
+                       const ArrayRef& source, const ArrayRef& destination, const char* operation,
+                       const Scaling& scaling = {});
 
   /// States the call to the other ranks, see Operation::agree().
   static void agree(const Redistributor& redistributor, Operation& call, const CallText& text);
@@ -172,9 +187,11 @@ struct RedistributorAccess {
   /// if its own elements share memory.
   static bool can_replace(const Redistributor& redistributor, const ArrayRef& source);
   /// Returns what run() may read while it writes to `destination`: `source`, or a copy in scratch
-  /// memory if the two share memory and the plan cannot run in place. Errors: those of execute().
+  /// memory if the two share memory and the plan cannot run in place, which it never can where
+  /// values change. Errors: those of execute().
   static ArrayRef readable(const Redistributor& redistributor, const Execution& execution,
-                           const ArrayRef& source, const ArrayRef& destination);
+                           const ArrayRef& source, const ArrayRef& destination,
+                           const Scaling& scaling = {});
   /// Returns the plan with these arrays, for detail::Run.
   static BoundPlan bound(const Redistributor& redistributor, const ArrayRef& source,
                          const ArrayRef& destination);

@@ -8,6 +8,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <tessera/error/detail/never.hpp>
+#include <tessera/extents/element_type.hpp>
 #include <tessera/extents/extents.hpp>
 
 namespace tessera {
@@ -75,11 +76,13 @@ struct Redistributed<V, void> {
 template <class V, LocalView Out>
 struct Redistributed<V, Out> {
   static constexpr bool is_of_same_elements =
-      std::is_same_v<typename Out::non_const_value_type, typename V::non_const_value_type>;
+      std::is_same_v<typename Out::non_const_value_type, typename V::non_const_value_type> ||
+      converts_to(element_kind<typename V::non_const_value_type>,
+                  element_kind<typename Out::non_const_value_type>);
   static constexpr bool is_of_same_rank = Out::rank() == V::rank();
   static_assert(is_of_same_elements,
-                "redistribute<Out>: expected a View with the element type of the tensor as Out; "
-                "elements move as they are");
+                "redistribute<Out>: expected a View with the element type of the tensor as Out, or "
+                "with a number type to which it converts (complex numbers do not become real)");
   static_assert(is_of_same_rank,
                 "redistribute<Out>: expected a View with as many dims as the tensor as Out");
   static_assert(is_allocatable<Out>,

@@ -21,17 +21,49 @@
 // This header implements the overloads of redistribute() and of similar functions.
 namespace tessera::detail {
 
+template <class V>
+constexpr ElementType element_type_of() {
+  return element_type<std::remove_const_t<typename V::value_type>>();
+}
+
+/// Returns how elements change between Views of these types.
+template <class Source, class Destination>
+constexpr Change change_between(const Scaling& scaling = {}) {
+  return {element_type_of<Source>(), element_type_of<Destination>(), scaling};
+}
+
+/// Returns whether elements change after they have arrived, in a pass of its own: where they are
+/// reduced, which happens in the type of the source.
+bool changes_at_last(const DTensorSpec& source, const DTensorSpec& target, const Change& change);
+
+/// Returns the type in which elements travel: that of the source where they change at last, else the
+/// smaller one of both.
+ElementType type_on_the_way(const DTensorSpec& source, const DTensorSpec& target,
+                            const Change& change);
+
 /// Returns the plan for local pieces in Views of these types, as a call that the ranks agree on
 /// here. Collective over the meshes.
 template <class Source, class Destination>
 Redistributor agreed_redistributor(Operation& operation, const Meshes& meshes,
                                    const DTensorSpec& source, const DTensorSpec& target,
                                    const RedistributeOptions& options) {
-  constexpr auto type = element_type<typename Destination::value_type>();
+  const auto change = change_between<Source, Destination>();
+  const auto type = type_on_the_way(source, target, change);
   const auto settings = settings_for<Source, Destination>(options.extra_memory);
-  const RedistributeCall call{operation.name(), source, target, type, settings};
+  const RedistributeCall call{operation.name(), source, target, type, settings, change};
   return agreed_redistributor(operation, call, meshes, settings);
 }
+
+/// Holds an array in which elements arrive before they change.
+struct Arrived {
+  ArrayRef array;
+  std::shared_ptr<void> memory;
+};
+/// Makes one for the elements of `like`, in its memory space.
+Arrived arrived_like(const ArrayRef& like, ElementType type);
+/// Changes elements as `scaling` and the types of both arrays say, and ends the call.
+void change_arrived(const Execution& execution, const ArrayRef& arrived, const ArrayRef& to,
+                    const Scaling& scaling, const char* label);
 
 /// Returns the tensor for the result of a plan: in the memory of the plan's last result if nobody
 /// holds that any more, else in fresh memory. With an execution space instance it is always in
@@ -68,7 +100,20 @@ template <class Result>
 struct Redistribution {
   DTensor<Result> result;
   std::optional<Redistributor> redistributor;  ///< empty if nothing moves
+  std::optional<Arrived> arrived = {};         ///< empty unless elements change at last
+
+  ArrayRef destination() const { return arrived ? arrived->array : array_ref(result.to_local()); }
 };
+
+/// Makes room for elements that change at last, if they do.
+template <class V, class Result>
+void prepare_change(Redistribution<Result>& redistribution, const DTensorSpec& source,
+                    const DTensorSpec& target) {
+  constexpr auto change = change_between<V, Result>();
+  if (changes_at_last(source, target, change))
+    redistribution.arrived =
+        arrived_like(array_ref(redistribution.result.to_local()), change.source);
+}
 
 /// Returns the tensor on a mesh of the same ranks and shape, perhaps with other names.
 template <class V>
@@ -102,7 +147,9 @@ Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
   auto redistributor =
       agreed_redistributor<V, Result>(operation, mesh, tensor.spec(), target, options);
   auto result = result_tensor<Result>(execution, tensor, target, redistributor, options);
-  return Redistribution<Result>{std::move(result), std::move(redistributor)};
+  Redistribution<Result> ready{std::move(result), std::move(redistributor)};
+  prepare_change<V>(ready, tensor.spec(), target);
+  return ready;
 }
 
 /// Holds what ranks that call a redistribution from one mesh to another know alike before it.
@@ -137,21 +184,25 @@ Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
     Operation& operation, const Execution& execution, const DTensor<V>& tensor,
     const DeviceMesh& mesh, const Target& target, const RedistributeOptions& options) {
   using Result = redistributed_view_t<V, Out>;
-  constexpr auto type = element_type<typename Result::value_type>();
+  constexpr auto change = change_between<V, Result>();
   const Meshes meshes(tensor.device_mesh(), mesh);
   if (calls_of(meshes) == nullptr) {
     auto spec = spec_on(mesh, tensor.spec(), target);
     return Redistribution<Result>{DTensorAccess::make(Result(), mesh, std::move(spec)), {}};
   }
   const auto settings = settings_for<V, Result>(options.extra_memory);
-  const auto call = across_call(operation, meshes, tensor.spec(), target, type, settings);
-  operation.agree(call.hash(), call);
+  const auto call =
+      across_call(operation, meshes, tensor.spec(), target, change.destination, settings);
+  operation.agree(hash_combine(call.hash(), change.source), call);
   const auto source = source_spec(meshes, tensor.spec());
   const auto spec = spec_on(mesh, source, target);
   require_representable<Result>(spec);
+  const auto type = type_on_the_way(source, spec, change);
   auto redistributor = cached_redistributor(meshes, source, spec, type, settings);
   auto result = result_tensor<Result>(execution, mesh, spec, redistributor);
-  return Redistribution<Result>{std::move(result), std::move(redistributor)};
+  Redistribution<Result> ready{std::move(result), std::move(redistributor)};
+  prepare_change<V>(ready, source, spec);
+  return ready;
 }
 
 template <class V, class W>
@@ -164,9 +215,16 @@ void run(const Redistributor& redistributor, const Execution& execution, const V
 template <class Result, class V>
 void run(const Redistribution<Result>& redistribution, const Execution& execution,
          const DTensor<V>& tensor) {
-  if (redistribution.redistributor)
-    run(*redistribution.redistributor, execution, tensor.to_local(),
-        redistribution.result.to_local(), "tessera::redistribute");
+  if (!redistribution.redistributor) return;
+  constexpr auto label = "tessera::redistribute";
+  const auto& result = redistribution.result.to_local();
+  const auto& arrived = redistribution.arrived;
+  RedistributorAccess::run(
+      *redistribution.redistributor, execution, array_ref(tensor.to_local()),
+      redistribution.destination(), label,
+      [&] { return std::make_shared<std::pair<std::shared_ptr<void>, std::optional<Arrived>>>(
+          held(tensor.to_local(), result), arrived); });
+  if (arrived) change_arrived(execution, arrived->array, array_ref(result), {}, label);
 }
 
 template <class Out, class V>
@@ -226,11 +284,17 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
     auto ready = prepare(operation);
     result = ready.result;
     std::optional<PendingWork> work;
-    if (ready.redistributor)
+    if (ready.redistributor) {
+      constexpr auto label = "tessera::redistribute";
       work = RedistributorAccess::work(*ready.redistributor, execution,
-                                       {array_ref(tensor.to_local()), array_ref(result.to_local())},
-                                       held(tensor.to_local(), result.to_local()),
-                                       "tessera::redistribute");
+                                       {array_ref(tensor.to_local()), ready.destination()},
+                                       held(tensor.to_local(), result.to_local()), label);
+      if (ready.arrived)
+        work->complete = [arrived = *ready.arrived,
+                          to = array_ref(result.to_local())](const Execution& on) {
+          change_arrived(on, arrived.array, to, {}, label);
+        };
+    }
     return work;
   });
   return Pending<decltype(Ready::result)>(std::move(call), result);
@@ -269,32 +333,49 @@ Pending<DTensor<redistributed_view_t<V, Out>>> redistribute_async(
       });
 }
 
+/// Throws unless elements of the type can be scaled, and a target with these placements can.
+void require_scalable(const DTensorSpec& target, ElementType type, const Scaling& scaling);
+
 template <class V, class W>
 void redistribute_into(const Execution& execution, const DTensor<W>& destination,
-                       const DTensor<V>& tensor, const RedistributeOptions& options) {
+                       const DTensor<V>& tensor, const IntoOptions& options) {
   static_assert(!std::is_const_v<typename W::value_type>,
                 "redistribute_into: expected a destination that can be written");
-  static_assert(std::is_same_v<typename W::non_const_value_type, typename V::non_const_value_type>,
-                "redistribute_into: expected a destination with the element type of the tensor");
+  static_assert(std::is_same_v<typename W::non_const_value_type, typename V::non_const_value_type> ||
+                    converts_to(element_kind<typename V::non_const_value_type>,
+                                element_kind<typename W::non_const_value_type>),
+                "redistribute_into: expected a destination with the element type of the tensor, or "
+                "with a number type to which it converts (complex numbers do not become real)");
   static_assert(W::rank() == V::rank(),
                 "redistribute_into: expected a destination with as many dims as the tensor");
   const auto& mesh = tensor.device_mesh();
   collectively(mesh, "redistribute_into", [&](Operation& operation) {
+    constexpr auto label = "tessera::redistribute";
     require<MeshMismatch>(destination.device_mesh() == mesh, [&] {
       const auto [expected, got] = told_apart(mesh, destination.device_mesh());
       return "expected a destination on the source's mesh " + expected + ", got mesh " + got;
     });
     if (!mesh.coordinate()) return;
-    constexpr auto type = element_type<typename W::value_type>();
+    const auto change = change_between<V, W>({options.alpha, options.beta});
+    require_scalable(destination.spec(), change.destination, change.scaling);
+    const auto type = type_on_the_way(tensor.spec(), destination.spec(), change);
     const auto settings = settings_for<V, W>(options.extra_memory);
     const RedistributeCall call{operation.name(), tensor.spec(), destination.spec(), type,
-                                settings};
+                                settings, change};
     const auto to = array_ref(destination.to_local());
+    std::optional<Arrived> arrived;
+    if (changes_at_last(tensor.spec(), destination.spec(), change))
+      arrived = arrived_like(to, change.source);
     const auto ready = agreed_into_memory(operation, call, mesh, settings, execution,
-                                          {array_ref(tensor.to_local()), to});
-    RedistributorAccess::run(ready.redistributor, execution, ready.source, to,
-                             "tessera::redistribute",
-                             [&] { return held(tensor.to_local(), destination.to_local()); });
+                                          {array_ref(tensor.to_local()), arrived ? arrived->array : to});
+    RedistributorAccess::run(
+        ready.redistributor, execution, ready.source, arrived ? arrived->array : to, label,
+        [&] {
+          return std::make_shared<std::pair<std::shared_ptr<void>, std::optional<Arrived>>>(
+              held(tensor.to_local(), destination.to_local()), arrived);
+        },
+        arrived ? Scaling{} : change.scaling);
+    if (arrived) change_arrived(execution, arrived->array, to, change.scaling, label);
   });
 }
 
