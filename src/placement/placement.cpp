@@ -43,4 +43,18 @@ std::ostream& operator<<(std::ostream& out, const Placement& value) {
   return out << to_string(value);
 }
 
+Placement detail::sharding_of(ShardingRule rule, int dim, std::int64_t block) {
+  switch (rule) {
+    case ShardingRule::balanced:
+      return Balanced(dim);
+    case ShardingRule::cyclic:
+      return Cyclic(dim, block);
+    case ShardingRule::head_tail:
+      return HeadTail(dim);
+    case ShardingRule::chunk:
+      break;
+  }
+  return Shard(dim);
+}
+
 }  // namespace tessera

@@ -95,20 +95,6 @@ Numbers to_numbers(const DTensorSpec& spec) {
   return numbers;
 }
 
-Placement sharding_of(ShardingRule rule, int dim, std::int64_t block) {
-  switch (rule) {
-    case ShardingRule::balanced:
-      return Balanced(dim);
-    case ShardingRule::cyclic:
-      return Cyclic(dim, block);
-    case ShardingRule::head_tail:
-      return HeadTail(dim);
-    case ShardingRule::chunk:
-      break;
-  }
-  return Shard(dim);
-}
-
 DTensorSpec from_numbers(const Numbers& numbers, const MeshLayout& layout, int tensor_dims) {
   auto next = numbers.begin();
   Extents shape;

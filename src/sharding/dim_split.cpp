@@ -197,10 +197,27 @@ int DimSplit::parts() const {
   return result;
 }
 
+DimSplit DimSplit::unsliced() const {
+  auto result = *this;
+  result.extent = whole;
+  result.slice = {};
+  result.whole = 0;
+  return result;
+}
+
 bool DimSplit::has_intervals() const {
   if (has_intervals_by_rule(*this)) return true;
   const int parts = this->parts();
   if (parts == 1) return true;
+  if (is_slice()) {
+    std::int64_t end = 0;
+    for (int i = 0; i < parts; ++i) {
+      const auto held = part(i);
+      if (!held.is_interval() || (!held.empty() && held.hull().begin != end)) return false;
+      end += held.extent();
+    }
+    return true;
+  }
   if (is_cyclic(*this)) return blocks_of(*this) <= parts;
   return head_tail_chunk(*this, parts).is_empty();
 }
@@ -219,6 +236,7 @@ int DimSplit::number(std::span<const int> coordinate) const {
 
 Sections DimSplit::part(int index) const {
   if (has_intervals_by_rule(*this)) return Sections(interval_of_part(*this, index));
+  if (is_slice()) return unsliced().part(index).in(slice);
   Sections result;
   if (is_cyclic(*this)) {
     result.push_back(cyclic_part(*this, index));
@@ -251,6 +269,11 @@ std::int64_t DimSplit::largest_part() const {
       largest = std::max(largest, boundaries[i + 1] - boundaries[i]);
     return largest;
   }
+  if (is_slice()) {
+    std::int64_t largest = 0;
+    for (int i = 0; i < parts(); ++i) largest = std::max(largest, part(i).extent());
+    return largest;
+  }
   // By all rules but head-tail the first part is the largest; there it may be the last one.
   if (has_intervals_by_rule(*this)) return interval_of_part(*this, 0).size();
   const auto first = part(0).extent();
@@ -275,8 +298,10 @@ std::vector<Part> parts_meeting(const DimSplit& split, Interval range, std::span
     if (common_extent(part, Sections(range)) > 0) found.push_back({only, part});
     return found;
   }
-  for (const int number : numbers_meeting(split, range))
-    found.push_back({number, split.part(number)});
+  const auto in_whole = Interval{range.begin + split.slice.begin, range.end + split.slice.begin};
+  const auto numbers = split.is_slice() ? numbers_meeting(split.unsliced(), in_whole)
+                                        : numbers_meeting(split, range);
+  for (const int number : numbers) found.push_back({number, split.part(number)});
   return found;
 }
 

@@ -23,6 +23,19 @@ std::optional<std::int64_t> local_of(const Section& section, std::int64_t global
   return distance / section.period * section.block + within;
 }
 
+std::int64_t count_below_of(const Section& section, std::int64_t global) {
+  if (global <= section.begin) return 0;
+  if (global >= section.end()) return section.size();
+  const auto distance = global - section.begin;
+  return distance / section.period * section.block +
+         std::min(distance % section.period, section.block);
+}
+
+Section moved(Section section, std::int64_t distance) {
+  section.begin += distance;
+  return section;
+}
+
 }  // namespace
 
 void Sections::push_back(const Section& section) {
@@ -61,6 +74,33 @@ std::optional<std::int64_t> Sections::local_index(std::int64_t global) const {
     before += section.size();
   }
   return {};
+}
+
+std::int64_t Sections::count_below(std::int64_t global) const {
+  std::int64_t result = 0;
+  for (const auto& section : *this) result += count_below_of(section, global);
+  return result;
+}
+
+Sections Sections::in(Interval range) const {
+  Sections result(Interval{range.size(), range.size()});
+  for (const auto& section : *this) {
+    if (range.is_empty() || section.end() <= range.begin || range.end <= section.begin) continue;
+    auto first = std::max<std::int64_t>(0, (range.begin - section.begin) / section.period);
+    if (first < section.count && section.interval(first).end <= range.begin) ++first;
+    const auto last = std::min(section.count - 1, (range.end - 1 - section.begin) / section.period);
+    const auto add = [&](const Section& part) { result.push_back(moved(part, -range.begin)); };
+    if (first <= last && section.interval(first).begin < range.begin)
+      add(section_of(intersect(section.interval(first++), range)));
+    if (first > last) continue;
+    const auto end = intersect(section.interval(last), range);
+    if (first == last)
+      add(section_of(end));
+    else
+      add({section.interval(first).begin, section.block, section.period, last - first + 1,
+           end.size()});
+  }
+  return result;
 }
 
 bool operator==(const Sections& a, const Sections& b) {

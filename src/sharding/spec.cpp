@@ -78,6 +78,33 @@ void require_shard(const DimSplit& split, std::size_t dim, const Placements& pla
   });
 }
 
+bool has_slices(const DimSplit& split) {
+  return !split.rules.empty() && !detail::can_share_dim(split.rule(0));
+}
+
+/// Sets the slice of a longer dim that a list of two numbers describes. Returns the list, or none if
+/// the dim lies as a dim of its own does. By cyclic, what lies behind the slice does not count, nor do
+/// whole periods before it.
+std::vector<std::int64_t> sliced(std::vector<std::int64_t> list, DimSplit& split, std::size_t dim) {
+  const bool is_slice = list.size() == 2 && list[0] >= 0 && list[1] >= split.extent &&
+                        list[0] <= list[1] - split.extent;
+  require(is_slice, [&] {
+    return fmt::format(
+        "expected two numbers for tensor dim {} of extent {}, sharded by {}: where it begins in a "
+        "longer dim, and the extent of that; got [{}]",
+        dim, split.extent, split.rule(0) == ShardingRule::cyclic ? "Cyclic" : "HeadTail",
+        fmt::join(list, ", "));
+  });
+  if (split.rule(0) == ShardingRule::cyclic) {
+    list[0] %= split.block * split.sizes.front();
+    list[1] = list[0] + split.extent;
+  }
+  if (list[1] == split.extent) return {};
+  split.slice = {list[0], list[0] + split.extent};
+  split.whole = list[1];
+  return list;
+}
+
 /// Returns `boundaries` without the lists that equal those of the rules. Copies the other lists to
 /// `splits`.
 Boundaries canonical(Boundaries boundaries, const Placements& placements,
@@ -89,6 +116,10 @@ Boundaries canonical(Boundaries boundaries, const Placements& placements,
   boundaries.resize(splits.size());
   for (std::size_t d = 0; d < splits.size(); ++d) {
     if (boundaries[d].empty()) continue;
+    if (has_slices(splits[d]) && boundaries[d].size() == 2) {
+      boundaries[d] = sliced(std::move(boundaries[d]), splits[d], d);
+      continue;
+    }
     require_cut(boundaries[d], splits[d], d);
     if (splits[d].has_intervals() && boundaries[d] == splits[d].explicit_boundaries()) {
       boundaries[d].clear();
@@ -330,7 +361,9 @@ std::string to_string(const DTensorSpec& spec) {
   auto text = fmt::format("{} on {} as {}", to_string(spec.shape()), to_string(spec.layout()),
                           to_string(spec.placements()));
   for (std::size_t d = 0; d < spec.shape().size(); ++d)
-    if (!spec.boundaries()[d].empty())
+    if (const auto& split = spec.split(d); split.is_slice())
+      text += fmt::format(", dim {} from {} of {}", d, split.slice.begin, split.whole);
+    else if (!spec.boundaries()[d].empty())
       text += fmt::format(", dim {} cut at [{}]", d, fmt::join(spec.boundaries()[d], ", "));
   return text;
 }
@@ -344,8 +377,13 @@ DTensorSpec detail::spec_with(const DTensorSpec& spec, const Placements& placeme
   };
   for (std::size_t d = 0; d < boundaries.size(); ++d) {
     const auto order = resolved.split_order(static_cast<int>(d));
-    if (order != spec.split(d).mesh_dims || !std::ranges::all_of(order, is_shard))
-      boundaries[d].clear();
+    const auto is_as_before = [&](int mesh_dim) {
+      const auto m = static_cast<std::size_t>(mesh_dim);
+      return resolved[m] == spec.placements()[m];
+    };
+    const bool stays = spec.split(d).is_slice() ? std::ranges::all_of(order, is_as_before)
+                                                : std::ranges::all_of(order, is_shard);
+    if (order != spec.split(d).mesh_dims || !stays) boundaries[d].clear();
   }
   return make_spec(spec.layout(), resolved, spec.shape(), std::move(boundaries));
 }

@@ -120,4 +120,16 @@ void write(std::ostream& out, const std::string& text) {
   out << text;
 }
 
+void require_one_per_dim(const std::array<bool, max_tensor_dims>& given, std::size_t dims) {
+  std::size_t number = 0;
+  bool follows = true;  // no argument behind one that is missing
+  for (std::size_t d = 0; d < given.size(); ++d) {
+    if (given[d]) ++number;
+    follows = follows && given[d] == (d < dims);
+  }
+  require(follows, [&] {
+    return fmt::format("expected an argument for each of {} dims, got {}", dims, number);
+  });
+}
+
 }  // namespace tessera::detail

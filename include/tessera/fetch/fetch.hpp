@@ -185,7 +185,7 @@ void keeping_patch(const Fetcher& fetcher, const DTensor<V>& tensor, const W& pa
                    const Body& body) {
   keeping(FetcherAccess::mesh(fetcher).communicator(), body, [&] {
     return std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
-        held(tensor.to_local(), patch), FetcherAccess::memory(fetcher));
+        held_with(tensor, patch), FetcherAccess::memory(fetcher));
   });
 }
 
@@ -219,7 +219,7 @@ Pending<Result> start_fetch(FunctionName function, const Execution& execution,
     if (!mesh.coordinate()) return {};
     const Fetcher fetcher = prepare(operation);
     return FetcherAccess::work(fetcher, execution, tensor_and_patch(tensor, patch), op,
-                               held(tensor.to_local(), patch), "tessera::fetch");
+                               held_with(tensor, patch), "tessera::fetch");
   });
   return {std::move(call), result};
 }

@@ -133,6 +133,9 @@ class Placement {
 
 namespace detail {
 
+/// Returns the sharding of `dim` by a rule; `block` is that of cyclic.
+Placement sharding_of(ShardingRule rule, int dim, std::int64_t block);
+
 /// Returns whether several mesh dims may shard one tensor dim by this rule.
 constexpr bool can_share_dim(ShardingRule rule) {
   return rule == ShardingRule::chunk || rule == ShardingRule::balanced;

@@ -97,7 +97,7 @@ std::vector<DTensor<redistributed_view_t<V, Out>>> redistribute_all(
         [&] {
           const auto all = std::make_shared<std::vector<std::shared_ptr<void>>>();
           for (std::size_t i = 0; i < results.size(); ++i)
-            all->push_back(held(tensors[i].to_local(), results[i].to_local()));
+            all->push_back(held_with(tensors[i], results[i].to_local()));
           return all;
         });
   });

@@ -49,7 +49,15 @@ struct DimSplit {
       boundaries;  ///< parts()+1 positions from 0 to extent, in split order; empty: by the rules
   std::vector<ShardingRule> rules = {};  ///< rule of each of mesh_dims; empty: chunk for all
   std::int64_t block = 0;                ///< block size of cyclic
+  /// Gives the indices that the dim has of a longer one, to which cyclic or head_tail applies; an
+  /// empty interval if it is a dim of its own.
+  Interval slice = {};
+  std::int64_t whole = 0;  ///< extent of the longer dim; 0 if there is none
 
+  /// Returns whether the dim is a slice of a longer one.
+  bool is_slice() const { return whole > 0; }
+  /// Returns the split of the longer dim of which this one is a slice.
+  DimSplit unsliced() const;
   /// Returns the number of parts, the product of `sizes`.
   int parts() const;
   /// Returns the rule of the k-th of mesh_dims.

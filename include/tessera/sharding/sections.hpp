@@ -79,6 +79,11 @@ class Sections {
   std::int64_t global_index(std::int64_t local) const;
   /// Returns the local index of a global one; none if it is not among these.
   std::optional<std::int64_t> local_index(std::int64_t global) const;
+  /// Returns the number of indices below `global`.
+  std::int64_t count_below(std::int64_t global) const;
+  /// Returns the indices in `range`, counted from its beginning. Expects that there are no two
+  /// periodic sections.
+  Sections in(Interval range) const;
 
   friend bool operator==(const Sections& a, const Sections& b);
 

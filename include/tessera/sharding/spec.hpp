@@ -22,7 +22,9 @@ namespace tessera {
 
 /// Boundaries say where the tensor dims are cut: per tensor dim a list of parts+1 positions, from 0
 /// to the extent, in split order. An empty list, or no list at all, means the rules of the
-/// placements. Only tensor dims whose shardings are all Shard have lists of their own.
+/// placements. Only tensor dims whose shardings are all Shard have such lists. The list of a dim that
+/// is sharded by Cyclic or HeadTail has two numbers: the dim is a slice that begins at the first of
+/// them of a dim whose extent is the second one, and lies as it lies there.
 ///
 /// Example: rows 0-1 and 2-9 of a {10, 4} tensor on 2 ranks: {{0, 2, 10}, {}}.
 using Boundaries = std::vector<std::vector<std::int64_t>>;
@@ -55,8 +57,8 @@ class DTensorSpec {
   ///
   /// Errors: InvalidArgument for a number of placements other than that of mesh dims, a dim of a
   /// sharding out of range, a negative extent, a product of extents of 2^63 or more, boundaries
-  /// that are not parts+1 ascending positions from 0 to the extent, or boundaries that are not
-  /// those of the rule where a sharding is not a Shard.
+  /// that are not parts+1 ascending positions from 0 to the extent, boundaries that are not those of
+  /// the rule where a sharding is a Balanced, or a slice that reaches beyond the longer dim.
   DTensorSpec(MeshLayout layout, const Placements& placements, const Extents& shape,
               Boundaries boundaries = {});
 

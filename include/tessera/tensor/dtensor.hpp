@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -120,18 +121,20 @@ class DTensor {
  private:
   friend detail::DTensorAccess;
 
-  DTensor(V view, DeviceMesh mesh, DTensorSpec spec, Box piece)
+  DTensor(V view, DeviceMesh mesh, DTensorSpec spec, Box piece, std::shared_ptr<void> owner)
       : view_(std::move(view)),
         mesh_(std::move(mesh)),
         spec_(std::move(spec)),
         piece_(piece),
-        has_offset_(spec_.has_boxes()) {}
+        has_offset_(spec_.has_boxes()),
+        owner_(std::move(owner)) {}
 
   detail::ViewHolder<V> view_;
   DeviceMesh mesh_;
   DTensorSpec spec_;
   Box piece_;  ///< its offset means something if has_offset_
   bool has_offset_ = true;
+  std::shared_ptr<void> owner_;  ///< of the memory, if the View does not own it itself
 };
 
 /// Returns the tensor as one line of text: its element type, spec and this rank's local piece.
@@ -163,12 +166,34 @@ struct DTensorAccess {
     const auto piece = local_box(mesh, spec);
     return make(std::move(view), std::move(mesh), std::move(spec), piece);
   }
-  /// Takes local_box() of the mesh and the spec, too.
+  /// Takes local_box() of the mesh and the spec, too; and what owns the memory of `view`, if the View
+  /// does not.
   template <class V>
-  static DTensor<V> make(V view, DeviceMesh mesh, DTensorSpec spec, const Box& piece) {
-    return DTensor<V>(std::move(view), std::move(mesh), std::move(spec), piece);
+  static DTensor<V> make(V view, DeviceMesh mesh, DTensorSpec spec, const Box& piece,
+                         std::shared_ptr<void> owner = {}) {
+    return DTensor<V>(std::move(view), std::move(mesh), std::move(spec), piece, std::move(owner));
+  }
+  /// Returns a tensor of memory that `of` has.
+  template <class V, class W>
+  static DTensor<V> make_within(V view, DTensorSpec spec, const DTensor<W>& of) {
+    const auto& mesh = of.device_mesh();
+    const auto piece = local_box(mesh, spec);
+    return make(std::move(view), mesh, std::move(spec), piece, memory(of));
+  }
+  /// Returns an object that keeps the memory of the tensor.
+  template <class V>
+  static std::shared_ptr<void> memory(const DTensor<V>& tensor) {
+    if (tensor.owner_) return tensor.owner_;
+    return held(tensor.to_local());
   }
 };
+
+/// Returns an object that keeps the memory of `tensor` and of what else is named.
+template <class V, class... Others>
+std::shared_ptr<void> held_with(const DTensor<V>& tensor, const Others&... others) {
+  return std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
+      DTensorAccess::memory(tensor), held(others...));
+}
 
 /// Returns `view` or, if it has no elements, an empty View with the extents of this rank's local
 /// piece. Expects that a View with elements has these extents.

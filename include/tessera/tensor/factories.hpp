@@ -144,6 +144,7 @@ struct FillFromFunction {
   V view;
   Kokkos::Array<IndexMap, tensor_dims> maps;
   Kokkos::Array<std::int64_t, tensor_dims> shape;
+  Kokkos::Array<std::int64_t, tensor_dims> strides;
   Function function;
 
   KOKKOS_FUNCTION void operator()(std::int64_t flat) const {
@@ -154,7 +155,7 @@ struct FillFromFunction {
       const auto local = flat % shape[d];
       flat /= shape[d];
       index[d] = maps[d].global_index(local);
-      distance += local * static_cast<std::int64_t>(view.stride(d));
+      distance += local * strides[d];
     }
     view.data()[distance] = function(index);
   }
@@ -169,11 +170,12 @@ DTensor<V> make_from_function(const Execution& execution, const DeviceMesh& mesh
   if constexpr (expect_element_function<V, Function>()) {
     auto result = make_empty<V>(mesh, target, shape, "tessera::from_function");
     const auto& view = result.to_local();
-    FillFromFunction<V, Function> fill{view, {}, {}, function};
+    FillFromFunction<V, Function> fill{view, {}, {}, {}, function};
     for (std::size_t d = 0; d != V::rank(); ++d) {
       if (mesh.coordinate())
         fill.maps[d] = IndexMap(result.spec().split(d).sections(*mesh.coordinate()));
       fill.shape[d] = result.local_shape()[d];
+      fill.strides[d] = static_cast<std::int64_t>(view.stride(d));
     }
     const auto size = static_cast<std::int64_t>(view.size());
     constexpr bool is_for_device =

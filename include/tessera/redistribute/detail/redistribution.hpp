@@ -119,9 +119,10 @@ void prepare_change(Redistribution<Result>& redistribution, const DTensorSpec& s
 template <class V>
 DTensor<V> on_same_mesh(const DTensor<V>& tensor, const DeviceMesh& mesh) {
   const auto& spec = tensor.spec();
-  return DTensorAccess::make(
-      tensor.to_local(), mesh,
-      DTensorSpec(mesh.layout(), spec.placements(), spec.shape(), spec.boundaries()));
+  auto other = make_spec(mesh.layout(), spec.placements(), spec.shape(), spec.boundaries());
+  const auto piece = local_box(mesh, other);
+  return DTensorAccess::make(tensor.to_local(), mesh, std::move(other), piece,
+                             DTensorAccess::memory(tensor));
 }
 
 /// Prepares a redistribution on the tensor's mesh. The ranks agree on it here.
@@ -221,9 +222,10 @@ void run(const Redistribution<Result>& redistribution, const Execution& executio
   const auto& arrived = redistribution.arrived;
   RedistributorAccess::run(
       *redistribution.redistributor, execution, array_ref(tensor.to_local()),
-      redistribution.destination(), label,
-      [&] { return std::make_shared<std::pair<std::shared_ptr<void>, std::optional<Arrived>>>(
-          held(tensor.to_local(), result), arrived); });
+      redistribution.destination(), label, [&] {
+        return std::make_shared<std::pair<std::shared_ptr<void>, std::optional<Arrived>>>(
+            held_with(tensor, result), arrived);
+      });
   if (arrived) change_arrived(execution, arrived->array, array_ref(result), {}, label);
 }
 
@@ -288,7 +290,7 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
       constexpr auto label = "tessera::redistribute";
       work = RedistributorAccess::work(*ready.redistributor, execution,
                                        {array_ref(tensor.to_local()), ready.destination()},
-                                       held(tensor.to_local(), result.to_local()), label);
+                                       held_with(tensor, result.to_local()), label);
       if (ready.arrived)
         work->complete = [arrived = *ready.arrived,
                           to = array_ref(result.to_local())](const Execution& on) {
@@ -341,11 +343,12 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
                        const DTensor<V>& tensor, const IntoOptions& options) {
   static_assert(!std::is_const_v<typename W::value_type>,
                 "redistribute_into: expected a destination that can be written");
-  static_assert(std::is_same_v<typename W::non_const_value_type, typename V::non_const_value_type> ||
-                    converts_to(element_kind<typename V::non_const_value_type>,
-                                element_kind<typename W::non_const_value_type>),
-                "redistribute_into: expected a destination with the element type of the tensor, or "
-                "with a number type to which it converts (complex numbers do not become real)");
+  static_assert(
+      std::is_same_v<typename W::non_const_value_type, typename V::non_const_value_type> ||
+          converts_to(element_kind<typename V::non_const_value_type>,
+                      element_kind<typename W::non_const_value_type>),
+      "redistribute_into: expected a destination with the element type of the tensor, or "
+      "with a number type to which it converts (complex numbers do not become real)");
   static_assert(W::rank() == V::rank(),
                 "redistribute_into: expected a destination with as many dims as the tensor");
   const auto& mesh = tensor.device_mesh();
@@ -361,18 +364,19 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
     const auto type = type_on_the_way(tensor.spec(), destination.spec(), change);
     const auto settings = settings_for<V, W>(options.extra_memory);
     const RedistributeCall call{operation.name(), tensor.spec(), destination.spec(), type,
-                                settings, change};
+                                settings,         change};
     const auto to = array_ref(destination.to_local());
     std::optional<Arrived> arrived;
     if (changes_at_last(tensor.spec(), destination.spec(), change))
       arrived = arrived_like(to, change.source);
-    const auto ready = agreed_into_memory(operation, call, mesh, settings, execution,
-                                          {array_ref(tensor.to_local()), arrived ? arrived->array : to});
+    const auto ready =
+        agreed_into_memory(operation, call, mesh, settings, execution,
+                           {array_ref(tensor.to_local()), arrived ? arrived->array : to});
     RedistributorAccess::run(
         ready.redistributor, execution, ready.source, arrived ? arrived->array : to, label,
         [&] {
           return std::make_shared<std::pair<std::shared_ptr<void>, std::optional<Arrived>>>(
-              held(tensor.to_local(), destination.to_local()), arrived);
+              held_with(tensor, destination.to_local()), arrived);
         },
         arrived ? Scaling{} : change.scaling);
     if (arrived) change_arrived(execution, arrived->array, to, change.scaling, label);
