@@ -22,6 +22,11 @@
 #include <tessera/io/npy.hpp>
 #include <tessera/mesh/by_dim.hpp>
 #include <tessera/mesh/device_mesh.hpp>
+#include <tessera/movement/concatenate.hpp>
+#include <tessera/movement/reshape.hpp>
+#include <tessera/movement/roll.hpp>
+#include <tessera/movement/scalapack.hpp>
+#include <tessera/movement/shift.hpp>
 #include <tessera/picture/plan_svg.hpp>
 #include <tessera/picture/sharding_svg.hpp>
 #include <tessera/picture/visualize_sharding.hpp>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
@@ -27,8 +26,8 @@ inline constexpr bool is_half = !std::is_arithmetic_v<T> && sizeof(T) == 2;
 /// Returns the integer that a number is truncated to; the nearest one if it is too large, 0 for NaN.
 template <class T, class S>
 KOKKOS_FUNCTION T truncated(S value) {
-  constexpr auto least = std::numeric_limits<T>::lowest();
-  constexpr auto most = std::numeric_limits<T>::max();
+  constexpr auto least = Kokkos::Experimental::finite_min_v<T>;
+  constexpr auto most = Kokkos::Experimental::finite_max_v<T>;
   if (!(value == value)) return 0;
   if (value <= static_cast<S>(least)) return least;
   // The largest integer may be rounded up to the next power of two, which does not fit.

@@ -188,6 +188,15 @@ int DeviceMesh::local_rank(const MeshDim& mesh_dim) const {
   return (*coordinate())[static_cast<std::size_t>(index)];
 }
 
+std::optional<int> DeviceMesh::neighbour(const MeshDim& mesh_dim, int distance,
+                                         bool periodic) const {
+  return detail::named("neighbour", [&]() -> std::optional<int> {
+    layout().index(mesh_dim);
+    if (rank() < 0) return {};
+    return layout().neighbour(rank(), mesh_dim, distance, periodic);
+  });
+}
+
 MPI_Comm DeviceMesh::comm(const MeshDims& mesh_dims) const {
   const auto part = detail::named("comm", [&] { return sub(mesh_dims); });
   if (!coordinate()) return MPI_COMM_NULL;

@@ -151,6 +151,18 @@ int MeshLayout::position_of(int rank) const {
   return found == ranks().end() ? -1 : static_cast<int>(found - ranks().begin());
 }
 
+std::optional<int> MeshLayout::neighbour(int mesh_rank, const MeshDim& mesh_dim, int distance,
+                                         bool is_periodic) const {
+  const auto d = static_cast<std::size_t>(index(mesh_dim));
+  auto coordinate = this->coordinate(mesh_rank);
+  const std::int64_t size = shape()[d];
+  auto wanted = std::int64_t{coordinate[d]} + distance;
+  if (is_periodic) wanted = (wanted % size + size) % size;
+  if (wanted < 0 || wanted >= size) return {};
+  coordinate[d] = static_cast<int>(wanted);
+  return this->mesh_rank(coordinate);
+}
+
 MeshLayout MeshLayout::sub(const std::vector<int>& mesh_dims,
                            std::span<const int> coordinate) const {
   std::vector<int> sub_shape;

@@ -17,17 +17,25 @@ int resolved_dim(int tensor_dim, std::size_t tensor_dims) {
 }
 
 std::string CollectiveCall::operator()() const {
-  return fmt::format("{} of {}-d {} with {}{}", function, tensor_dims, to_string(type), arguments,
-                     memory_space_note(on_device));
+  auto text = fmt::format("{} of {}-d {} with {}{}", function, tensor_dims, to_string(type),
+                          arguments, memory_space_note(on_device));
+  if (!extents.empty()) text += " of shape " + to_string(extents);
+  return text;
 }
 
 std::uint64_t CollectiveCall::hash() const {
   const auto hash = hash_combine(hash_combine(tensor_dims, type), on_device ? 1 : 0);
-  return hash_range(hash, arguments);
+  return hash_range(hash_range(hash, arguments), extents);
 }
 
 Placements uniform(const DeviceMesh& mesh, Placement placement) {
   return std::vector<Placement>(static_cast<std::size_t>(mesh.ndim()), placement);
+}
+
+MeshDims all_dims_of(const DeviceMesh& mesh) {
+  std::vector<MeshDim> dims;
+  for (int d = 0; d < mesh.ndim(); ++d) dims.emplace_back(d);
+  return MeshDims(dims);
 }
 
 DeviceMesh line(const DeviceMesh& mesh, const MeshDims& mesh_dims) {

@@ -332,10 +332,14 @@ bool operator==(const DTensorSpec& a, const DTensorSpec& b) {
           a.shape() == b.shape() && a.boundaries() == b.boundaries());
 }
 
-bool agree(const DTensorSpec& a, const DTensorSpec& b) {
+namespace {
+
+/// Returns whether two specs agree() but for Partials along mesh dims of fewer than `ranks` ranks.
+bool agree_from(int ranks, const DTensorSpec& a, const DTensorSpec& b) {
   if (a == b) return true;
   if (a.layout() != b.layout() || a.shape() != b.shape()) return false;
   for (std::size_t d = 0; d < a.placements().size(); ++d) {
+    if (a.layout().shape()[d] < ranks) continue;
     const auto& first = a.placements()[d];
     const auto& second = b.placements()[d];
     if ((first.is_partial() || second.is_partial()) && first != second) return false;
@@ -343,6 +347,16 @@ bool agree(const DTensorSpec& a, const DTensorSpec& b) {
   for (std::size_t d = 0; d < a.shape().size(); ++d)
     if (!agree(a.split(d), b.split(d))) return false;
   return true;
+}
+
+}  // namespace
+
+bool agree(const DTensorSpec& a, const DTensorSpec& b) {
+  return agree_from(1, a, b);
+}
+
+bool detail::hold_alike(const DTensorSpec& a, const DTensorSpec& b) {
+  return agree_from(2, a, b);
 }
 
 bool detail::agree_but_for_rules(const DTensorSpec& a, const DTensorSpec& b) {

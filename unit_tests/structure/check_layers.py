@@ -32,7 +32,7 @@ ROWS = [  # layer; folders from left to right, over all rows of the layer; use o
     (8, ["kernels"], INDIRECTLY, BY_NAME),
     (9, ["engine"], INDIRECTLY, BY_NAME),
     (10, ["redistribute"], INDIRECTLY, BY_NAME),
-    (11, ["fetch", "local_map"], INDIRECTLY, BY_NAME),
+    (11, ["fetch", "movement", "local_map"], INDIRECTLY, BY_NAME),
     (12, ["io", "ops", "field"], INDIRECTLY, BY_NAME),
     (13, ["grad", "nn"], INDIRECTLY, BY_NAME),
     (14, ["debug", "picture"], INDIRECTLY, BY_NAME),

@@ -66,6 +66,12 @@ class DeviceMesh {
   /// or for an unknown mesh dim.
   int local_rank(const MeshDim& mesh_dim) const;
 
+  /// Returns the mesh rank that is `distance` after this one along one mesh dim, with the same other
+  /// coordinates: before it, if `distance` is negative. None if the mesh dim ends before, or off the
+  /// mesh; with `periodic`, the first coordinate comes after the last one. Local. Errors:
+  /// InvalidArgument for an unknown mesh dim.
+  std::optional<int> neighbour(const MeshDim& mesh_dim, int distance, bool periodic = false) const;
+
   /// Returns the communicator of the ranks along one mesh dim (or several, row-major in the order
   /// named) through this rank, for the user.
   ///

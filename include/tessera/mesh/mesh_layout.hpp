@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -62,6 +63,12 @@ class MeshLayout {
   int mesh_rank(std::span<const int> coordinate) const;
   /// Returns the row-major position of a rank of the communicator; -1 off the mesh.
   int position_of(int rank) const;
+
+  /// Returns the mesh rank whose coordinate along one mesh dim is `distance` above that of `mesh_rank`,
+  /// and whose other coordinates are the same; none if there is no such coordinate. If `is_periodic`,
+  /// coordinates are taken modulo the size.
+  std::optional<int> neighbour(int mesh_rank, const MeshDim& mesh_dim, int distance,
+                               bool is_periodic) const;
 
   /// Returns the layout of `mesh_dims` (indices, in this order) that passes through `coordinate`.
   MeshLayout sub(const std::vector<int>& mesh_dims, std::span<const int> coordinate) const;

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +37,9 @@ int resolved_dim(int tensor_dim, std::size_t tensor_dims);
 
 Placements uniform(const DeviceMesh& mesh, Placement placement);
 
+/// Lists all mesh dims in their order.
+MeshDims all_dims_of(const DeviceMesh& mesh);
+
 /// Returns the ranks along `mesh_dims` through this one as a mesh of one dim.
 DeviceMesh line(const DeviceMesh& mesh, const MeshDims& mesh_dims);
 
@@ -48,6 +53,7 @@ struct CollectiveCall {
   ElementType type;
   bool on_device;
   std::vector<int> arguments;  ///< tensor dims, or the root
+  Extents extents = {};        ///< of the View, where all ranks pass the same
 
   std::string operator()() const;
   std::uint64_t hash() const;
@@ -208,6 +214,27 @@ struct Broadcast {
   }
 };
 
+/// Describes broadcast_into(): every rank has a View of the same extents.
+struct BroadcastInto {
+  int root;
+
+  static constexpr FunctionName function = "broadcast_into";
+  static constexpr const char* label = "tessera::broadcast_into";
+
+  template <class V>
+  Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
+    require_mesh_rank(mesh, root);
+    CollectiveCall call{
+        operation.name(), V::rank(), element_type_of<V>(), are_on_device<V>, {root}};
+    call.extents = extents_of(view);
+    operation.agree(call.hash(), call);
+    const auto target = common_spec<V>(mesh, all_replicate, call.extents);
+    auto move =
+        move_from_root(mesh, root, target, array_ref(view), array_ref(view), plain_settings<V>());
+    return {{}, std::move(move.redistributor), move.source, move.destination};
+  }
+};
+
 /// Runs the collective that `kind` prepares, blocking.
 template <class Kind, class V>
 redistributed_view_t<V> run_collective(const Execution& execution, const V& view, const Kind& kind,
@@ -245,11 +272,41 @@ Pending<redistributed_view_t<V>> start_collective(const Execution& execution, co
     if (!along.coordinate()) return {};
     const auto ready = kind.prepare(operation, view, along);
     result = ready.result;
-    return RedistributorAccess::work(ready.redistributor, execution,
-                                     {ready.source, ready.destination}, held(view, result),
+    const Pieces pieces{ready.source, ready.destination};
+    return RedistributorAccess::work(ready.redistributor, execution, pieces, held(view, result),
                                      Kind::label);
   });
   return {std::move(call), result};
+}
+
+template <class T>
+struct NumbersIn {
+  using Element = T;
+  static constexpr std::size_t count = 1;
+};
+template <class T, std::size_t N>
+struct NumbersIn<std::array<T, N>> {
+  using Element = T;
+  static constexpr std::size_t count = N;
+};
+
+/// Matches numbers that have an ElementKind, and arrays of them.
+template <class T>
+concept NumberOrArray = element_kind<typename NumbersIn<T>::Element>
+!= ElementKind::opaque && !Kokkos::is_view_v<T>;
+
+template <NumberOrArray T>
+T all_reduce_numbers(const T& numbers, ReduceOp op, const DeviceMesh& mesh,
+                     const std::optional<MeshDims>& mesh_dims) {
+  using Element = typename NumbersIn<T>::Element;
+  using Few = Kokkos::View<Element*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  auto result = numbers;
+  const Few few(reinterpret_cast<Element*>(&result), NumbersIn<T>::count);
+  const auto along = mesh_dims ? *mesh_dims : all_dims_of(mesh);
+  if (!mesh.coordinate()) return result;
+  const auto reduced = run_collective(Execution(), few, AllReduce{op}, mesh, along);
+  Kokkos::deep_copy(few, reduced);
+  return result;
 }
 
 }  // namespace detail
@@ -266,6 +323,14 @@ template <LocalView V>
 redistributed_view_t<V> all_reduce(const Execution& exec, const V& view, ReduceOp op,
                                    const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   return detail::run_collective(exec, view, detail::AllReduce{op}, mesh, mesh_dims);
+}
+/// Returns the reduction of a number of each rank on every rank; of a std::array of numbers, the array
+/// of the reductions, in one exchange. `mesh_dims` is the whole mesh if it is left out. Off the mesh
+/// it returns what was passed.
+template <detail::NumberOrArray T>
+T all_reduce(const T& numbers, ReduceOp op, const DeviceMesh& mesh,
+             const std::optional<MeshDims>& mesh_dims = {}) {
+  return detail::all_reduce_numbers(numbers, op, mesh, mesh_dims);
 }
 /// Starts all_reduce() in the background.
 template <LocalView V>
@@ -404,6 +469,21 @@ Pending<redistributed_view_t<V>> broadcast_async(const Execution& exec, const V&
                                                  const DeviceMesh& mesh,
                                                  const MeshDims& mesh_dims) {
   return detail::start_collective(exec, view, detail::Broadcast{root}, mesh, mesh_dims);
+}
+
+/// Copies the View of rank `root` along `mesh_dims` into those of the other ranks, which have the same
+/// extents: no shape travels, and nothing is allocated.
+template <LocalView V>
+void broadcast_into(const V& view, int root, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
+  broadcast_into(Execution(), view, root, mesh, mesh_dims);
+}
+/// Orders the work on `exec`.
+template <LocalView V>
+void broadcast_into(const Execution& exec, const V& view, int root, const DeviceMesh& mesh,
+                    const MeshDims& mesh_dims) {
+  static_assert(!std::is_const_v<typename V::value_type>,
+                "broadcast_into: expected a View that can be written");
+  detail::run_collective(exec, view, detail::BroadcastInto{root}, mesh, mesh_dims);
 }
 
 }  // namespace tessera

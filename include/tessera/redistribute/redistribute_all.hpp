@@ -78,7 +78,7 @@ std::vector<DTensor<redistributed_view_t<V, Out>>> redistribute_all(
         continue;
       }
       if constexpr (std::is_same_v<Result, V>)
-        if (agree_but_for_rules(targets[i], tensor.spec())) {
+        if (hold_alike(targets[i], tensor.spec())) {
           results.push_back(DTensorAccess::make(tensor.to_local(), mesh, targets[i]));
           continue;
         }

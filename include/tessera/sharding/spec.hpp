@@ -138,6 +138,10 @@ namespace detail {
 /// Returns whether two specs agree(), and their placements differ in the rules of shardings at
 /// most: a program that mistakes one tensor dim for another shall fail on a mesh of one rank, too.
 bool agree_but_for_rules(const DTensorSpec& a, const DTensorSpec& b);
+/// Returns whether every rank holds under `b` the bytes that it holds under `a`, so that nothing is to
+/// be done to get from one to the other: whatever the placements are called, and along mesh dims of
+/// one coordinate, where a Partial is the value itself.
+bool hold_alike(const DTensorSpec& a, const DTensorSpec& b);
 /// Throws InvalidArgument unless the pieces of all ranks are boxes.
 void require_boxes(const DTensorSpec& spec);
 

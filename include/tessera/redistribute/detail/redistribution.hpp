@@ -134,7 +134,7 @@ Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
   require_representable<Result>(target);
   const auto& mesh = tensor.device_mesh();
   if constexpr (std::is_same_v<Result, V>)
-    if (agree_but_for_rules(target, tensor.spec())) {
+    if (hold_alike(target, tensor.spec())) {
       constexpr auto type = element_type<typename Result::value_type>();
       const auto settings = settings_for<V, Result>(options.extra_memory);
       const RedistributeCall call{operation.name(), tensor.spec(), target, type, settings};
@@ -288,8 +288,8 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
     std::optional<PendingWork> work;
     if (ready.redistributor) {
       constexpr auto label = "tessera::redistribute";
-      work = RedistributorAccess::work(*ready.redistributor, execution,
-                                       {array_ref(tensor.to_local()), ready.destination()},
+      const Pieces pieces{array_ref(tensor.to_local()), ready.destination()};
+      work = RedistributorAccess::work(*ready.redistributor, execution, pieces,
                                        held_with(tensor, result.to_local()), label);
       if (ready.arrived)
         work->complete = [arrived = *ready.arrived,
@@ -369,9 +369,8 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
     std::optional<Arrived> arrived;
     if (changes_at_last(tensor.spec(), destination.spec(), change))
       arrived = arrived_like(to, change.source);
-    const auto ready =
-        agreed_into_memory(operation, call, mesh, settings, execution,
-                           {array_ref(tensor.to_local()), arrived ? arrived->array : to});
+    const Pieces pieces{array_ref(tensor.to_local()), arrived ? arrived->array : to};
+    const auto ready = agreed_into_memory(operation, call, mesh, settings, execution, pieces);
     RedistributorAccess::run(
         ready.redistributor, execution, ready.source, arrived ? arrived->array : to, label,
         [&] {
