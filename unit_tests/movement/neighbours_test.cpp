@@ -111,9 +111,14 @@ TEST(NoCopy, what_a_rank_holds_already_stays_where_it_is) {
   const auto sum = from_local(x.to_local(), alone, Partial());
   EXPECT_EQ(reduce_partial(sum).to_local().data(), x.to_local().data());
   EXPECT_EQ(redistribute(sum, Cyclic(1, 2)).placements(), Placements{Cyclic(1, 2)});
+}
+
+TEST(NoCopy, along_mesh_dims_of_one_coordinate) {
   const auto grid = mesh_of({1, world_size()});
   const auto y = iota<Matrix>(grid, {Shard(0), Shard(1)}, {4, 6});
+  const Traffic traffic;
   EXPECT_EQ(redistribute(y, {Replicate(), Shard(1)}).to_local().data(), y.to_local().data());
+  EXPECT_EQ(traffic.exchanges(), 0);
 }
 
 }  // namespace
