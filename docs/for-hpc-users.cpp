@@ -62,6 +62,18 @@ void cyclic(const DeviceMesh& grid) {
   for (std::size_t i = 0; i < a.extent(0); ++i)
     for (std::size_t j = 0; j < a.extent(1); ++j) are_equal = are_equal && a(i, j) == b(i, j);
   check(are_equal, "there and back");
+  const int context = 0;
+  const auto desc = descriptor(blocks, context);  // DTYPE, CTXT, M, N, MB, NB, RSRC, CSRC, LLD
+  const auto same = spec_of(desc, grid);          // that of blocks
+  check(desc[2] == 1000 && desc[5] == 64 && same == blocks.spec(), "a descriptor");
+}
+
+void scaled(const DeviceMesh& grid) {
+  using Columns = Kokkos::View<double**, Kokkos::LayoutLeft>;
+  auto a = ones<Columns>(grid, {Cyclic(0, 8), Cyclic(1, 8)}, {40, 30});
+  auto b = ones<Columns>(grid, {Shard(0), Shard(1)}, {30, 40});
+  redistribute_into(b, transpose(a), {.alpha = 2, .beta = 1});  // B = 2 A^T + B
+  check(on_host(full_tensor(b))(29, 39) == 3, "scaled");
 }
 
 using Field = Kokkos::View<double***, Kokkos::LayoutRight>;
@@ -140,6 +152,7 @@ int main(int argc, char** argv) {
   const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
   descriptors(grid);
   cyclic(grid);
+  scaled(grid);
   pencils(grid);
   boxes(grid);
   vectors(mesh);

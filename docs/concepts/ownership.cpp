@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <iostream>
+#include <utility>
 #include <vector>
 
 #include <tessera/tessera.hpp>
@@ -84,9 +86,62 @@ void mistakes() {
   check(!message_of<InvalidArgument>([&] { parse_placements("C(0)"); }).empty(), "a block size");
 }
 
+using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+
+/// Smooths the rows of a periodic matrix once, with a halo of one row on either side.
+void halo(const DeviceMesh& mesh) {
+  const DTensorSpec spec(mesh.layout(), {Balanced(0)}, {12, 5});
+  const auto first = spec.global_offset(mesh.rank())[0];
+  const auto rows = spec.local_shape(mesh.rank())[0];
+  Matrix padded("u", rows + 2, 5);  // this rank's rows, and one on either side
+  const auto inner = Kokkos::subview(padded, std::pair(1, int(rows) + 1), Kokkos::ALL);
+  auto u = from_local(inner, mesh, spec);
+  for (std::int64_t i = 0; i < rows; ++i) inner(i, 0) = double(first + i);
+
+  auto update = make_fetch(u, {{first - 1, 0}, {rows + 2, 5}}, {.periodic = {0}});
+  update.fetch(u, padded);  // fills both ghost rows; own rows stay where they are
+
+  const auto above = static_cast<double>((first + 11) % 12);
+  check(rows == 0 || padded(0, 0) == above, "the row above");
+  check(rows == 0 || padded(rows + 1, 0) == double((first + rows) % 12), "the row below");
+}
+
+void multiply_add(const Matrix& a, const Matrix& b, const Matrix& c) {
+  for (std::size_t i = 0; i < c.extent(0); ++i)
+    for (std::size_t k = 0; k < a.extent(1); ++k)
+      for (std::size_t j = 0; j < c.extent(1); ++j) c(i, j) += a(i, k) * b(k, j);
+}
+
+/// Multiplies matrices on a grid, panel by panel.
+DTensor<Matrix> summa(const DTensor<Matrix>& a, const DTensor<Matrix>& b) {
+  auto c = zeros<Matrix>(a.device_mesh(), a.placements(), {a.extent(0), b.extent(1)});
+  const auto i = c.global_offset()[0], j = c.global_offset()[1];
+  const auto m = c.local_shape()[0], n = c.local_shape()[1], depth = a.extent(1);
+  for (std::int64_t k = 0, width = 4; k < depth; k += width) {
+    width = std::min<std::int64_t>(width, depth - k);
+    auto rows = fetch(a, {{i, k}, {m, width}});     // this rank's rows of a panel of columns
+    auto columns = fetch(b, {{k, j}, {width, n}});  // and its columns of a panel of rows
+    multiply_add(rows, columns, c.to_local());
+  }
+  return c;
+}
+
+void panels(const DeviceMesh& mesh) {
+  const auto grid = mesh.size() == 4 ? init_device_mesh(MPI_COMM_WORLD, {2, 2})
+                                     : init_device_mesh(MPI_COMM_WORLD, {1, mesh.size()});
+  const auto a = ones<Matrix>(grid, {Shard(0), Shard(1)}, {9, 10});
+  const auto b = full<Matrix>(grid, {Shard(0), Shard(1)}, {10, 7}, 2.0);
+  const auto c = full_tensor(summa(a, b));
+  check(c(0, 0) == 20 && c(8, 6) == 20, "a product");
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  ScopeGuard guard(argc, argv);
+  const auto world = DeviceMesh::from_comm(MPI_COMM_WORLD);
+  halo(world);
+  panels(world);
   rules();
   indices();
   blocks_of_matrices();

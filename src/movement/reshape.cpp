@@ -224,7 +224,7 @@ std::vector<Box> product_of_boxes(const std::vector<Box>& a, const std::vector<B
 /// Holds what a rank has of the result: for each group, elements that follow one another in row-major
 /// order.
 struct FlatPiece {
-  std::vector<Interval> ranges;  ///< by group
+  std::vector<Interval> ranges;  ///< one entry for each group
 
   FlatPiece(const DTensorSpec& result, const std::vector<DimGroup>& groups,
             const std::vector<int>& coordinate) {

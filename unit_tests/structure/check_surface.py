@@ -20,6 +20,8 @@ CEILINGS = {
     "local_map": 6,
     # The functional collectives, and those on bytes among a group of ranks (comm/collectives.hpp).
     **dict.fromkeys("all_reduce all_gather reduce_scatter all_to_all broadcast".split(), 3),
+    # concatenate takes the placements of the first tensor, or a target; the latter also with an instance.
+    "concatenate": 3,
 }
 CEILING = 2
 # One overload for each type that can be printed or compared.

@@ -226,6 +226,7 @@ Pending<Result> start_fetch(FunctionName function, const Execution& execution,
 
 }  // namespace detail
 
+/// Copies the values in the box, see the class. It stands here because it needs FetcherAccess.
 template <LocalView V, LocalView W>
 void Fetcher::fetch(const Execution& exec, const DTensor<V>& tensor, const W& patch) const {
   static_assert(!std::is_const_v<typename W::value_type>, "expected a patch that can be written");
@@ -237,6 +238,7 @@ void Fetcher::fetch(const Execution& exec, const DTensor<V>& tensor, const W& pa
   });
 }
 
+/// Starts fetch(), see the class.
 template <LocalView V, LocalView W>
 Pending<W> Fetcher::fetch_async(const Execution& exec, const DTensor<V>& tensor,
                                 const W& patch) const {
@@ -249,6 +251,7 @@ Pending<W> Fetcher::fetch_async(const Execution& exec, const DTensor<V>& tensor,
       });
 }
 
+/// Adds the patches, see the class.
 template <LocalView V, LocalView W>
 void Fetcher::accumulate(const Execution& exec, const DTensor<V>& tensor, const W& patch,
                          ReduceOp op) const {
@@ -261,6 +264,7 @@ void Fetcher::accumulate(const Execution& exec, const DTensor<V>& tensor, const 
                });
 }
 
+/// Starts accumulate(), see the class.
 template <LocalView V, LocalView W>
 Pending<DTensor<V>> Fetcher::accumulate_async(const Execution& exec, const DTensor<V>& tensor,
                                               const W& patch, ReduceOp op) const {

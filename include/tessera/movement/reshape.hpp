@@ -30,7 +30,7 @@ struct ReshapePlan {
 /// than one extent −1.
 ReshapePlan plan_reshape(const DTensorSpec& spec, Extents shape);
 
-/// Reshapes the piece `from` of a tensor into the piece `to` of the plan's spec, in a call that the
+/// Copies the piece `from` of a tensor into the piece `to` of the plan's spec, in a call that the
 /// ranks agree on here.
 void reshape_piece(Operation& operation, const Execution& execution, const DeviceMesh& mesh,
                    const DTensorSpec& spec, const ReshapePlan& plan, const ArrayRef& from,

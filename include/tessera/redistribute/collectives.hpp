@@ -53,7 +53,7 @@ struct CollectiveCall {
   ElementType type;
   bool on_device;
   std::vector<int> arguments;  ///< tensor dims, or the root
-  Extents extents = {};        ///< of the View, where all ranks pass the same
+  Extents extents = {};        ///< those of the View, where all ranks pass the same
 
   std::string operator()() const;
   std::uint64_t hash() const;

@@ -27,7 +27,7 @@ struct RedistributeOptions {
 /// Describes how redistribute_into() writes: the destination becomes alpha times the tensor plus beta
 /// times what it was before.
 struct IntoOptions {
-  std::int64_t extra_memory = 0;  ///< as RedistributeOptions::extra_memory
+  std::int64_t extra_memory = 0;  ///< limit of RedistributeOptions::extra_memory
   /// Multiplies the values of the tensor. For integers it is an integer, for real numbers a real one.
   Number alpha = 1;
   /// Multiplies what the destination holds, likewise. With 0, the destination is not read.

@@ -125,7 +125,7 @@ struct RedistributeCall {
   const char* function;
   const DTensorSpec& source;
   const DTensorSpec& target;
-  ElementType type;  ///< on the way
+  ElementType type;  ///< that in which elements travel
   const PlanSettings& settings;
   Change change = {};
 
@@ -146,7 +146,7 @@ struct PendingWork {
   ArrayRef destination;
   std::shared_ptr<void> views;  ///< owner of the memory of both arrays
   const char* label;
-  Scaling scaling = {};  ///< of what arrives
+  Scaling scaling = {};  ///< changes what arrives
   /// Does what is left for this rank once all has arrived; empty if nothing is.
   std::function<void(const Execution&)> complete = {};
 };

@@ -134,7 +134,7 @@ class DTensor {
   DTensorSpec spec_;
   Box piece_;  ///< its offset means something if has_offset_
   bool has_offset_ = true;
-  std::shared_ptr<void> owner_;  ///< of the memory, if the View does not own it itself
+  std::shared_ptr<void> owner_;  ///< keeps the memory if the View does not
 };
 
 /// Returns the tensor as one line of text: its element type, spec and this rank's local piece.
