@@ -27,9 +27,9 @@ DTensor<Matrix> numbers(const DeviceMesh& mesh, const Extents& shape) {
 
 void parts_and_orders(const DeviceMesh& mesh) {
   auto x = numbers(mesh, {12, 8});
-  auto middle = slice(x, {3, 9}, all);            // rows 3 to 8, in the memory of x
+  auto middle = slice(x, {3, 9}, Kokkos::ALL);    // rows 3 to 8, in the memory of x
   auto y = redistribute(transpose(x), Shard(0));  // the transpose by rows: one exchange
-  redistribute_into(slice(y, all, {0, 6}), transpose(middle));  // box to box
+  redistribute_into(slice(y, Kokkos::ALL, {0, 6}), transpose(middle));  // box to box
   const auto host = on_host(full_tensor(y));
   check(host(2, 0) == 32 && host(7, 5) == 87 && host(2, 11) == 112, "parts and orders");
 }

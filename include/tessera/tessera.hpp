@@ -44,6 +44,7 @@
 #include <tessera/tensor/device_mesh_scope.hpp>
 #include <tessera/tensor/from_local.hpp>
 #include <tessera/tensor/info.hpp>
+#include <tessera/tensor/label_scope.hpp>
 #include <tessera/tensor/permute.hpp>
 #include <tessera/tensor/scope_guard.hpp>
 #include <tessera/tensor/slice.hpp>

@@ -56,7 +56,7 @@ static std::byte* grown(ViewHolder<Bytes>& buffer, std::int64_t bytes) {
   const auto size = (bytes + alignment - 1) / alignment * alignment + alignment;
   if (static_cast<std::int64_t>(buffer.get().size()) < size) {
     buffer = ViewHolder<Bytes>();
-    buffer = ViewHolder(allocate<Bytes>({size}, "tessera::scratch"));
+    buffer = ViewHolder(allocate_as<Bytes>({size}, "tessera::scratch"));
     if (is_huge) renew_as_huge_pages(buffer.get().data(), buffer.get().size());
   }
   auto* const data = buffer.get().data();
@@ -106,8 +106,8 @@ ArrayRef result_of_phase(const BoundPlan& bound, const PhaseNumber& number, int 
     return block_in(bound.destination, bound.steps.back().phases.back().receive, *kept,
                     BlockSide::to, WireOrder::last_dim_fastest)
         .first();
-  const auto array = row_major(free, bound.movement.type, number.of(bound.steps).destination.shape(),
-                               bound.destination.space);
+  const auto array = row_major(free, bound.movement.type,
+                               number.of(bound.steps).destination.shape(), bound.destination.space);
   free += aligned_bytes(array.bytes());
   return array;
 }

@@ -7,7 +7,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <tessera/extents/number.hpp>
+#include <tessera/extents/factor.hpp>
 
 #include "kernels/arithmetic.hpp"
 #include "kernels/number_types.hpp"
@@ -92,7 +92,7 @@ struct Scaled {
 };
 
 template <class T>
-T number_as(const Number& number) {
+T number_as(const Factor& number) {
   if constexpr (is_complex_number<T>)
     return {static_cast<typename T::value_type>(number.real()),
             static_cast<typename T::value_type>(number.imaginary())};

@@ -11,6 +11,7 @@
 
 #include "kernels/conversion.hpp"
 #include "kernels/convert.hpp"
+#include "kernels/non_temporal_copy.hpp"
 #include "kernels/tuning.hpp"
 #include "tensor/loops.hpp"
 
@@ -34,7 +35,8 @@ T& element(const Row& row, std::int64_t i) {
 /// own, which is vectorised.
 template <class S, class T, class Function>
 void for_each_pair(const Row& from, const Row& to, std::int64_t length, const Function& function) {
-  const bool is_dense = from.stride == std::int64_t{sizeof(S)} && to.stride == std::int64_t{sizeof(T)};
+  const bool is_dense =
+      from.stride == std::int64_t{sizeof(S)} && to.stride == std::int64_t{sizeof(T)};
   if (is_dense) {
     const auto* const read = reinterpret_cast<const S*>(from.data);
     auto* const written = reinterpret_cast<T*>(to.data);
@@ -53,13 +55,13 @@ void convert_row(const Row& from, const Row& to, std::int64_t length) {
 template <class T>
 void scale_row(const Row& from, const Row& to, std::int64_t length, const Scaling& scaling) {
   const Scaled<T> scaled{number_as<T>(scaling.alpha), number_as<T>(scaling.beta), true};
-  if (scaling.beta == Number(0)) {
+  if (scaling.beta == Factor(0)) {
     const auto alpha = Scaled<T>{scaled.alpha, scaled.beta, false};
     for_each_pair<T, T>(from, to, length,
-                        [&](const T& read, T& written) { written = alpha(read, read); });
+                        [alpha](const T& read, T& written) { written = alpha(read, read); });
   } else {
     for_each_pair<T, T>(from, to, length,
-                        [&](const T& read, T& written) { written = scaled(read, written); });
+                        [scaled](const T& read, T& written) { written = scaled(read, written); });
   }
 }
 
@@ -97,6 +99,7 @@ struct HostConvert {
   ScaleRow scale;      ///< null if nothing is scaled
   std::int64_t element_bytes;
   Scaling scaling;
+  Stores stores;
 
   void operator()(std::int64_t i) const {
     const auto& loops = work.loops;
@@ -110,16 +113,36 @@ struct HostConvert {
 
  private:
   void run(const Row& from, const Row& to, std::int64_t length) const {
-    if (scale == nullptr) return convert(from, to, length);
-    if (convert == nullptr) return scale(from, to, length, scaling);
+    const bool is_direct = stores == Stores::cached || to.stride != element_bytes ||
+                           length * element_bytes < least_non_temporal_run;
+    if (is_direct && scale == nullptr) return convert(from, to, length);
+    if (is_direct && convert == nullptr) return scale(from, to, length, scaling);
     alignas(cache_line) std::byte buffer[4096];
     const Row between{buffer, element_bytes};
     const auto most = std::int64_t{sizeof(buffer)} / element_bytes;
-    for (std::int64_t first = 0; first < length; first += most) {
-      const auto some = std::min(most, length - first);
-      convert(from.from(first), between, some);
-      scale(between, to.from(first), some, scaling);
+    for (std::int64_t first = 0; first < length; first += most)
+      run_part(from.from(first), between, to.from(first), std::min(most, length - first),
+               is_direct);
+    if (!is_direct) fence_non_temporal_stores();
+  }
+
+  /// Changes some elements in the buffer, and writes them.
+  void run_part(const Row& from, const Row& between, const Row& to, std::int64_t length,
+                bool is_direct) const {
+    if (convert != nullptr) convert(from, between, length);
+    const auto& changed = convert != nullptr ? between : from;
+    if (scale != nullptr && is_direct) return scale(changed, to, length, scaling);
+    if (scale != nullptr && scaling.beta == Factor(0)) {
+      scale(changed, between, length, scaling);
+    } else if (scale != nullptr) {
+      // What is there before takes part: it is brought into the buffer, and changed there.
+      alignas(cache_line) std::byte before[4096];
+      std::memcpy(before, to.data, static_cast<std::size_t>(length * element_bytes));
+      scale(changed, {before, element_bytes}, length, scaling);
+      non_temporal_copy(to.data, before, length * element_bytes, 0);
+      return;
     }
+    non_temporal_copy(to.data, between.data, length * element_bytes, 0);
   }
 };
 
@@ -215,13 +238,16 @@ void convert_on_device(const Execution& execution, const ArrayRef& source,
           "expected an element type other than long double on a device");
   with_element_type(destination.type.kind, [&]<class T>(std::type_identity<T>) {
     if constexpr (has_device && is_device_number<T>)
-      launch_on_device(
-          execution, "tessera::detail::convert", destination.size(),
-          DeviceConvert<T>{work.source, work.destination, source.type.kind, DeviceLoops(extents),
-                           work.source_strides, work.destination_strides,
-                           {number_as<T>(scaling.alpha), number_as<T>(scaling.beta),
-                            scaling.beta != Number(0)},
-                           !scaling.is_copy()});
+      launch_on_device(execution, "tessera::detail::convert", destination.size(),
+                       DeviceConvert<T>{work.source,
+                                        work.destination,
+                                        source.type.kind,
+                                        DeviceLoops(extents),
+                                        work.source_strides,
+                                        work.destination_strides,
+                                        {number_as<T>(scaling.alpha), number_as<T>(scaling.beta),
+                                         scaling.beta != Factor(0)},
+                                        !scaling.is_copy()});
     else
       throw InvalidArgument("expected an element type other than long double on a device");
   });
@@ -230,7 +256,7 @@ void convert_on_device(const Execution& execution, const ArrayRef& source,
 }  // namespace
 
 void convert(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
-             const Scaling& scaling) {
+             const Scaling& scaling, Stores stores) {
   check(source.type, destination.type, scaling);
   if (destination.bytes() == 0) return;
   auto extents = destination.extents;
@@ -244,9 +270,12 @@ void convert(const Execution& execution, const ArrayRef& source, const ArrayRef&
     return convert_on_device(execution, source, destination, work, extents, scaling);
   const bool are_alike = source.type == destination.type && !scaling.is_copy();
   const HostConvert kernel{
-      work, are_alike ? nullptr : convert_row_of(source.type.kind, destination.type.kind),
-      scaling.is_copy() ? nullptr : scale_row_of(destination.type.kind), destination.type.size,
-      scaling};
+      work,
+      are_alike ? nullptr : convert_row_of(source.type.kind, destination.type.kind),
+      scaling.is_copy() ? nullptr : scale_row_of(destination.type.kind),
+      destination.type.size,
+      scaling,
+      stores};
   launch_on_host(execution, "tessera::detail::convert", work.loops.items(), destination.bytes(),
                  kernel);
 }

@@ -3,11 +3,17 @@
 // For engine and movement: copies that change values on their way.
 #pragma once
 
-#include <tessera/extents/number.hpp>
+#include <cstdint>
+
+#include <tessera/extents/factor.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/execution.hpp>
 
 namespace tessera::detail {
+
+/// Selects how a kernel writes: as usual (`cached`) or, where that is faster, with non-temporal
+/// stores (`non_temporal`), for results so large that they leave the caches anyway.
+enum class Stores : std::uint8_t { cached, non_temporal };
 
 /// Sets `destination` to the elements of `source`, converted to its type, and scaled. Floating-point
 /// numbers become integers by truncation; what is too large becomes the largest integer, and NaN
@@ -19,6 +25,6 @@ namespace tessera::detail {
 /// Errors: InvalidArgument unless converts_to(), for numbers that do not fit the destination, and
 /// for long double on a device.
 void convert(const Execution& execution, const ArrayRef& source, const ArrayRef& destination,
-             const Scaling& scaling = {});
+             const Scaling& scaling = {}, Stores stores = Stores::cached);
 
 }  // namespace tessera::detail

@@ -89,7 +89,7 @@ void copy(const Execution& execution, std::span<const CopyJob> jobs) {
     if (from_device != to_device)
       copy_between_spaces(execution, job);
     else if (job.changes_values())
-      convert(execution, job.source, job.destination, job.scaling);
+      convert(execution, job.source, job.destination, job.scaling, job.stores);
     else
       (to_device ? on_device : on_host).push_back(copy_loop(job));
   }
@@ -103,7 +103,7 @@ void copy(const Execution& execution, const CopyJob& job) {
   const bool to_device = is_on_device(job.destination.space);
   if (from_device != to_device) return copy_between_spaces(execution, job);
   if (job.changes_values())
-    return convert(execution, job.source, job.destination, job.scaling);
+    return convert(execution, job.source, job.destination, job.scaling, job.stores);
   const CopyLoop loop = copy_loop(job);
   if (to_device)
     copy_on_device(execution, {&loop, 1});

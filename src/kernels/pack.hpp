@@ -17,10 +17,6 @@
 /// of scratch memory, may fence the instance.
 namespace tessera::detail {
 
-/// Selects how a copy writes: as usual (`cached`) or, where that is faster, with non-temporal
-/// stores (`non_temporal`), for results so large that they leave the caches anyway.
-enum class Stores : std::uint8_t { cached, non_temporal };
-
 /// A CopyJob is one strided copy. Both sides have equal extents; either may be in any memory space.
 /// If their types differ, elements are converted; if there is a scaling, they are scaled, too.
 struct CopyJob {

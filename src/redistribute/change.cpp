@@ -10,13 +10,14 @@
 namespace tessera::detail {
 
 bool changes_at_last(const DTensorSpec& source, const DTensorSpec& target, const Change& change) {
-  return !change.is_none() && (source.placements().has_partial() || target.placements().has_partial());
+  return !change.is_none() &&
+         (source.placements().has_partial() || target.placements().has_partial());
 }
 
 ElementType type_on_the_way(const DTensorSpec& source, const DTensorSpec& target,
                             const Change& change) {
-  const bool is_first = changes_at_last(source, target, change) ||
-                        change.source.size < change.destination.size;
+  const bool is_first =
+      changes_at_last(source, target, change) || change.source.size < change.destination.size;
   return is_first ? change.source : change.destination;
 }
 
@@ -41,7 +42,8 @@ void require_scalable(const DTensorSpec& target, ElementType type, const Scaling
   if (scaling.is_copy()) return;
   require(scaling.alpha.fits(type.kind) && scaling.beta.fits(type.kind), [&] {
     return fmt::format(
-        "expected factors for elements of {}: integers for integers, real numbers for real ones; got "
+        "expected factors for elements of {}: integers for integers, real numbers for real ones; "
+        "got "
         "{}",
         to_string(type), to_string(scaling));
   });
@@ -62,9 +64,8 @@ void require_convertible(const DTensorSpec& spec, ElementType from, ElementType 
     const auto op = placement.op();
     const bool is_order = op == ReduceOp::max || op == ReduceOp::min;
     const bool is_linear = op == ReduceOp::sum || op == ReduceOp::avg;
-    const bool is_kept = is_order
-                             ? !is_complex(to.kind) && to.kind != ElementKind::boolean
-                             : is_linear && has_fractions(from.kind) && has_fractions(to.kind);
+    const bool is_kept = is_order ? !is_complex(to.kind) && to.kind != ElementKind::boolean
+                                  : is_linear && has_fractions(from.kind) && has_fractions(to.kind);
     require(is_kept, [&] {
       return fmt::format(
           "expected a tensor that is reduced before it is converted from {} to {}, got {}; call "

@@ -41,9 +41,9 @@ std::shared_ptr<void> taken_from(Scratch& scratch) {
   return std::make_shared<Scratch>(std::exchange(scratch, {}));
 }
 
-Executor::Executor(Movement movement, std::vector<Step> steps, const Group& group,
+Executor::Executor(const Movement& movement, std::vector<Step> steps, const Group& group,
                    std::shared_ptr<Scratch> scratch)
-    : movement_(std::move(movement)),
+    : movement_(movement),
       steps_(std::move(steps)),
       group_(group),
       scratch_(std::move(scratch)),

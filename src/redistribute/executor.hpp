@@ -31,7 +31,7 @@ class Executor {
  public:
   /// Several executors may use `scratch`, one at a time. The list of ranks in `group` must outlive
   /// the executor. Without steps, as off the mesh, it must not run.
-  Executor(Movement movement, std::vector<Step> steps, const Group& group,
+  Executor(const Movement& movement, std::vector<Step> steps, const Group& group,
            std::shared_ptr<Scratch> scratch);
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;

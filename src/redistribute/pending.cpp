@@ -41,8 +41,8 @@ void PendingCall::begin(std::optional<PendingWork> work) {
   work_ = std::move(work);
   views_ = std::move(work_->views);
   scratch_ = take_scratch(mesh_);
-  bound_ = std::make_unique<BoundPlan>(work_->executor->bound(
-      work_->source, work_->destination, work_->scaling));
+  bound_ = std::make_unique<BoundPlan>(
+      work_->executor->bound(work_->source, work_->destination, work_->scaling));
   left_open_before_ = ever_left_open;
   run_ = std::make_unique<Run>(work_->execution, std::span(bound_.get(), 1),
                                work_->executor->group(), *scratch_, work_->label);

@@ -93,8 +93,8 @@ Redistributor agreed_after(Operation& operation, const RedistributeCall& call, c
   if (call.change.is_none())
     RedistributorAccess::agree(found.redistributor, operation, call);
   else
-    operation.agree(
-        hash_combine(PlanAccess::hash(found.redistributor.plan()), call.change.hash()), call);
+    operation.agree(hash_combine(PlanAccess::hash(found.redistributor.plan()), call.change.hash()),
+                    call);
   if (found.is_new) keep(cache, found.redistributor);
   return found.redistributor;
 }

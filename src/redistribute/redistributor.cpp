@@ -113,11 +113,13 @@ Redistributor detail::RedistributorAccess::make(RedistributePlan plan, const Mes
   std::vector<Step> steps;
   if (position >= 0) steps = plan.steps(position);
   const auto& movement = PlanAccess::movement(plan);
+  const auto source_shape = own_shape(source, plan.source());
+  const auto target_shape = own_shape(target, plan.target());
   // Made in place: the executor stays where it is.
   return Redistributor(std::shared_ptr<State>(
-      new State{plan, Executor(movement, std::move(steps), group, std::move(scratch)), calls,
-                own_shape(source, plan.source()), own_shape(target, plan.target()),
-                source.coordinate().has_value(), target.coordinate().has_value()}));
+      new State{std::move(plan), Executor(movement, std::move(steps), group, std::move(scratch)),
+                calls, source_shape, target_shape, source.coordinate().has_value(),
+                target.coordinate().has_value()}));
 }
 
 Redistributor RedistributePlan::bind(const DeviceMesh& mesh) const {

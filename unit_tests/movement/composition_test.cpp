@@ -74,8 +74,7 @@ State transposed(const State& state) {
   const auto tensor = std::visit(
       [](const auto& x) -> Tensor { return DTensor<Permuted>(transpose(x)); }, state.tensor);
   const auto& old = state.serial;
-  return {tensor,
-          Serial::of(old.columns, old.rows, [&](auto i, auto j) { return old(j, i); }),
+  return {tensor, Serial::of(old.columns, old.rows, [&](auto i, auto j) { return old(j, i); }),
           state.words + " transpose"};
 }
 
@@ -100,15 +99,18 @@ State rolled(Generator& generator, const State& state) {
   const int by = draw(generator, -9, 9);
   const int dim = draw(generator, 0, 1);
   const auto tensor = std::visit(
-      [&](const auto& x) -> Tensor { return DTensor<Matrix>(redistribute<Matrix>(roll(x, by, dim), x.placements())); }, state.tensor);
+      [&](const auto& x) -> Tensor {
+        return DTensor<Matrix>(redistribute<Matrix>(roll(x, by, dim), x.placements()));
+      },
+      state.tensor);
   const auto from = [&](std::int64_t i, std::int64_t extent) {
     return ((i - by) % extent + extent) % extent;
   };
-  return {tensor, Serial::of(old.rows, old.columns,
-                             [&](auto i, auto j) {
-                               return dim == 0 ? old(from(i, old.rows), j)
-                                               : old(i, from(j, old.columns));
-                             }),
+  return {tensor,
+          Serial::of(old.rows, old.columns,
+                     [&](auto i, auto j) {
+                       return dim == 0 ? old(from(i, old.rows), j) : old(i, from(j, old.columns));
+                     }),
           state.words + " roll"};
 }
 
@@ -118,7 +120,9 @@ State reshaped(Generator& generator, const State& state) {
   std::int64_t rows = draw(generator, 1, static_cast<int>(size));
   while (size % rows != 0) --rows;
   const auto tensor = std::visit(
-      [&](const auto& x) -> Tensor { return DTensor<Matrix>(redistribute<Matrix>(reshape(x, {rows, std::int64_t{-1}}))); },
+      [&](const auto& x) -> Tensor {
+        return DTensor<Matrix>(redistribute<Matrix>(reshape(x, {rows, std::int64_t{-1}})));
+      },
       state.tensor);
   Serial serial(rows, size / rows);
   serial.data = old.data;
@@ -131,7 +135,8 @@ State joined(Generator& generator, const State& state) {
   const Target target = drawn_rule(generator);
   const auto tensor = std::visit(
       [&](const auto& x) -> Tensor {
-        return DTensor<Matrix>(redistribute<Matrix>(concatenate(std::vector{x, x}, dim, target), target));
+        return DTensor<Matrix>(
+            redistribute<Matrix>(concatenate(std::vector{x, x}, dim, target), target));
       },
       state.tensor);
   return {tensor,

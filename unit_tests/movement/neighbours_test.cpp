@@ -39,7 +39,7 @@ TEST(Neighbour, is_the_rank_at_a_distance_along_one_mesh_dim) {
 
 /// A View of as many rows as the rank's number says, which tells the rank.
 Matrix rows_of(int rank) {
-  const Matrix view("rows", static_cast<std::size_t>(rank % 3 + 1), 4);
+  Matrix view("rows", static_cast<std::size_t>(rank % 3 + 1), 4);
   Kokkos::deep_copy(view, 10.0 * rank);
   return view;
 }

@@ -39,7 +39,7 @@ std::string error_of(const Call& call) {
 /// The list with these values, in the tests' memory.
 template <class T>
 List<T> list_of(const std::vector<T>& values) {
-  const List<T> list("list", values.size());
+  List<T> list("list", values.size());
   change_on_host(list, [&](const auto& host) {
     for (std::size_t i = 0; i < values.size(); ++i) host(i) = values[i];
   });

@@ -90,7 +90,7 @@ TEST(SharedMemory, that_takes_too_large_a_copy_is_an_error_on_every_rank) {
     const bool shares = mesh.rank() == 1;
     const auto columns =
         from_local(part(shares ? memory : other, 0, {4 * n, 4}), mesh, {Shard(1)}, shape);
-    const RedistributeOptions little{.extra_memory = 128 * n - 1};
+    const IntoOptions little{.extra_memory = 128 * n - 1};
 
     const auto text =
         message_of<InvalidArgument>([&] { redistribute_into(columns, rows, little); });

@@ -77,7 +77,7 @@ void expect_slices() {
         const auto part = slice(x, i, j);
         EXPECT_EQ(traffic.exchanges(), 0);
         EXPECT_EQ(wrong_piece(part, expected), "") << to_string(x.spec()) << to_string(part.spec());
-        const auto again = slice(part, all, {0, j.end - offset[1]});
+        const auto again = slice(part, tessera::all, {0, j.end - offset[1]});
         EXPECT_EQ(again.spec(), part.spec());
         EXPECT_EQ(wrong_piece(redistribute(part, all_replicate), expected), "")
             << to_string(part.spec());
@@ -111,22 +111,22 @@ TEST(Slice, of_a_slice_is_the_slice_of_the_whole) {
 TEST(Slice, an_index_drops_a_dim_that_is_not_sharded) {
   const auto mesh = mesh_of({world_size()});
   const auto x = iota<Cube>(mesh, Shard(1), {4, 7, 5});
-  const auto y = slice(x, 2, all, -1);
+  const auto y = slice(x, 2, Kokkos::ALL, -1);
   static_assert(decltype(y)::rank == 1);
   EXPECT_EQ(y.placements(), Placements{Shard(0)});
   EXPECT_EQ(
       wrong_piece(y, [](const Extents& i) { return static_cast<double>(2 * 35 + i[0] * 5 + 4); }),
       "");
-  EXPECT_EQ(error_of([&] { slice(x, all, 3, all); }),
+  EXPECT_EQ(error_of([&] { slice(x, tessera::all, 3, tessera::all); }),
             "slice: expected a range for tensor dim 1, which is sharded, got index 3: take {3, 4}, "
             "which keeps the dim, or fetch()");
   EXPECT_EQ(error_of([&] {
-              slice(x, all, {3, 9}, all);
+              slice(x, tessera::all, {3, 9}, tessera::all);
             }),
             "slice: expected a range of tensor dim 1 within 0 to 7, got 3 to 9");
-  EXPECT_EQ(error_of([&] { slice(x, 4, all, all); }),
+  EXPECT_EQ(error_of([&] { slice(x, 4, tessera::all, tessera::all); }),
             "slice: expected an index of tensor dim 0 from -4 to 3, got 4");
-  EXPECT_EQ(error_of([&] { slice(x, all, all); }),
+  EXPECT_EQ(error_of([&] { slice(x, tessera::all, tessera::all); }),
             "slice: expected an argument for each of 3 dims, got 2");
 }
 
@@ -225,7 +225,7 @@ void expect_orders() {
       };
       EXPECT_EQ(wrong_piece(y, expected), "");
       EXPECT_EQ(wrong_piece(redistribute<V>(y, Shard(0)), expected), "");
-      EXPECT_EQ(wrong_piece(slice(y, all, {1, 4}, all),
+      EXPECT_EQ(wrong_piece(slice(y, tessera::all, {1, 4}, tessera::all),
                             [&](Extents i) {
                               ++i[1];
                               return expected(i);
@@ -252,7 +252,7 @@ TEST(Permute, the_result_keeps_the_memory) {
   const auto mesh = mesh_of({world_size()});
   const auto kept = [&] {
     const auto x = iota<Matrix>(mesh, Shard(0), {12, 7});
-    return slice(transpose(x), {1, 6}, all);
+    return slice(transpose(x), {1, 6}, tessera::all);
   }();
   const auto other = iota<Matrix>(mesh, Shard(0), {12, 7});
   EXPECT_EQ(

@@ -13,6 +13,7 @@
 #include <tessera/tensor/clone.hpp>
 #include <tessera/tensor/factories.hpp>
 #include <tessera/tensor/from_local.hpp>
+#include <tessera/tensor/label_scope.hpp>
 
 #include "../support/errors.hpp"
 #include "../support/meshes.hpp"
@@ -325,6 +326,18 @@ TEST(DeviceMeshScope, outside_any_scope_a_mesh_is_needed) {
   EXPECT_THAT(of_rand, HasSubstr("rand" + text));
   EXPECT_THAT(of_local, HasSubstr("from_local" + text));
   EXPECT_THAT(of_all, HasSubstr("distribute_tensor" + text));
+}
+
+TEST(Labels, of_results_are_those_of_the_innermost_scope) {
+  const auto mesh = mesh_of({world_size()});
+  EXPECT_EQ(zeros<Matrix>(mesh, Shard(0), {4, 4}).to_local().label(), "tessera::zeros");
+  const LabelScope outer("outer");
+  const auto x = zeros<Matrix>(mesh, Shard(0), {4, 4});
+  {
+    const LabelScope inner("inner");
+    EXPECT_EQ(clone(x).to_local().label(), "inner");
+  }
+  EXPECT_EQ(x.to_local().label(), "outer");
 }
 
 }  // namespace

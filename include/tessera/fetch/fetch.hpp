@@ -323,7 +323,7 @@ redistributed_view_t<V> fetch(const Execution& exec, const DTensor<V>& tensor, c
     const auto fetcher = detail::FetcherAccess::make(operation, mesh, box, call);
     if (!mesh.coordinate()) return Patch();
     const auto shape = detail::patch_shape(box, V::rank(), detail::static_extents<V>());
-    const auto patch = detail::allocate<Patch>(shape, "tessera::fetch");
+    auto patch = detail::allocate<Patch>(shape, "tessera::fetch");
     detail::fetch_into(fetcher, exec, tensor, patch, "tessera::fetch");
     return patch;
   });

@@ -17,6 +17,8 @@ namespace tessera {
 
 namespace detail {
 
+/// Throws MeshMismatch unless the meshes are equal.
+void require_on_mesh(const DeviceMesh& mesh, const DeviceMesh& other);
 /// Returns the shape of tensors one after another along a dim. Errors: InvalidArgument for no tensors,
 /// a dim out of range, and shapes that differ along other dims.
 Extents joined_shape(const std::vector<DTensorSpec>& specs, int tensor_dim);
@@ -78,10 +80,7 @@ DTensor<redistributed_view_t<detail::view_of_list_t<List>>> concatenate(const Ex
     std::vector<DTensorSpec> specs;
     std::vector<detail::TensorPart> parts;
     for (const auto& tensor : tensors) {
-      require<MeshMismatch>(tensor.device_mesh() == mesh, [&] {
-        const auto [expected, got] = detail::told_apart(mesh, tensor.device_mesh());
-        return "expected all tensors on mesh " + expected + ", got one on mesh " + got;
-      });
+      detail::require_on_mesh(mesh, tensor.device_mesh());
       specs.push_back(tensor.spec());
       parts.push_back({tensor.spec(), array_ref(tensor.to_local())});
     }
@@ -100,7 +99,7 @@ DTensor<redistributed_view_t<detail::view_of_list_t<List>>> concatenate(const Ex
                              label);
         },
         [&] {
-          const auto all = std::make_shared<std::vector<std::shared_ptr<void>>>();
+          auto all = std::make_shared<std::vector<std::shared_ptr<void>>>();
           for (const auto& tensor : tensors)
             all->push_back(detail::held_with(tensor, result.to_local()));
           return all;

@@ -57,7 +57,7 @@ redistributed_view_t<V> shift(const Execution& exec, const V& view, int distance
         detail::infer_spec(line, detail::uniform(line, Shard(0)), detail::extents_of(view));
     const auto from = line.neighbour(0, -distance, options.periodic);
     const auto extents = from ? spec.local_shape(*from) : Extents::filled(V::rank(), 0);
-    const auto result = detail::allocate<Result>(
+    auto result = detail::allocate<Result>(
         detail::patch_shape(Box{extents, extents}, V::rank(), detail::static_extents<Result>()),
         "tessera::shift");
     detail::keeping(

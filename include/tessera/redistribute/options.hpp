@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <tessera/extents/number.hpp>
+#include <tessera/extents/factor.hpp>
 
 namespace tessera {
 
@@ -29,9 +29,9 @@ struct RedistributeOptions {
 struct IntoOptions {
   std::int64_t extra_memory = 0;  ///< limit of RedistributeOptions::extra_memory
   /// Multiplies the values of the tensor. For integers it is an integer, for real numbers a real one.
-  Number alpha = 1;
+  Factor alpha = 1;
   /// Multiplies what the destination holds, likewise. With 0, the destination is not read.
-  Number beta = 0;
+  Factor beta = 0;
 };
 
 }  // namespace tessera

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <tessera/comm/detail/keep_for_messages.hpp>
-#include <tessera/extents/number.hpp>
+#include <tessera/extents/factor.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/plan/plan.hpp>
 #include <tessera/tensor/array_ref.hpp>

@@ -22,7 +22,8 @@ namespace tessera {
 struct All {
   constexpr explicit All() = default;
 };
-/// `all` takes a whole dim in slice().
+/// `all` takes a whole dim in slice(), as Kokkos::ALL does. Programs for CUDA write `tessera::all`: nvcc
+/// has a function of that name.
 inline constexpr All all{};
 
 /// A Range takes the indices from `begin` up to, but not including, `end` in slice(). Negative numbers
@@ -47,9 +48,12 @@ struct RangeInBraces {
 
 template <class T>
 concept SliceArgument = std::integral<T> || std::same_as<T, Range> || std::same_as<T, All> ||
-    std::same_as<T, RangeInBraces>;
+    std::same_as<T, Kokkos::ALL_t> || std::same_as<T, RangeInBraces>;
 
 inline SlicedDim sliced_dim(All, std::int64_t extent) {
+  return {{0, extent}};
+}
+inline SlicedDim sliced_dim(const Kokkos::ALL_t&, std::int64_t extent) {
   return {{0, extent}};
 }
 inline SlicedDim sliced_dim(const Range& range, std::int64_t extent) {

@@ -17,22 +17,30 @@
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/huge_pages.hpp>
 #include <tessera/tensor/execution.hpp>
+#include <tessera/tensor/label_scope.hpp>
 #include <tessera/tensor/view_types.hpp>
 
 namespace tessera::detail {
 
-/// Allocates a View of `shape` without initialising it. `label` is a function's name.
+/// Allocates a View with this label.
 template <class V>
-V allocate(const Extents& shape, const char* label) {
+V allocate_as(const Extents& shape, const std::string& label) {
   static_assert(is_allocatable<V>,
                 "expected a managed, non-const View in LayoutLeft or LayoutRight");
   typename V::array_layout layout;
   for (std::size_t d = 0; d != V::rank(); ++d)
     layout.dimension[d] = static_cast<std::size_t>(shape[d]);
-  V view(Kokkos::view_alloc(detail::label_of(label), Kokkos::WithoutInitializing), layout);
+  V view(Kokkos::view_alloc(label, Kokkos::WithoutInitializing), layout);
   if constexpr (std::is_same_v<typename V::memory_space, Kokkos::HostSpace>)
     ask_for_huge_pages(view.data(), view.span() * sizeof(typename V::value_type));
   return view;
+}
+
+/// Allocates a View of `shape` without initialising it, with the label of a LabelScope, or else with
+/// `label`, a function's name.
+template <class V>
+V allocate(const Extents& shape, const char* label) {
+  return allocate_as<V>(shape, label_of_result(label));
 }
 
 template <class V>

@@ -11,19 +11,19 @@
 
 namespace tessera {
 
-/// A Number is a factor for elements of any number type. Integers, floating-point numbers and
+/// A Factor multiplies elements of any number type. Integers, floating-point numbers and
 /// complex numbers convert to it. An integer keeps all its bits.
-class Number {
+class Factor {
  public:
   template <detail::IntegerNumber T>
-  constexpr Number(T value)
+  constexpr Factor(T value)
       : real_(static_cast<double>(value)),
         integer_(static_cast<std::int64_t>(value)),
         is_integer_(true) {}
   template <std::floating_point T>
-  constexpr Number(T value) : real_(static_cast<double>(value)) {}
+  constexpr Factor(T value) : real_(static_cast<double>(value)) {}
   template <detail::ComplexNumber T>
-  constexpr Number(const T& value)
+  constexpr Factor(const T& value)
       : real_(static_cast<double>(value.real())), imaginary_(static_cast<double>(value.imag())) {}
 
   constexpr double real() const { return real_; }
@@ -40,7 +40,7 @@ class Number {
     return is_complex(kind);
   }
   /// Compares values: 1 equals 1.0.
-  friend constexpr bool operator==(const Number& a, const Number& b) {
+  friend constexpr bool operator==(const Factor& a, const Factor& b) {
     return a.real_ == b.real_ && a.imaginary_ == b.imaginary_ &&
            (!a.is_integer_ || !b.is_integer_ || a.integer_ == b.integer_);
   }
@@ -57,11 +57,11 @@ namespace detail {
 /// Says what becomes of a destination: alpha times the source plus beta times what was there before.
 /// With beta 0, what was there is not read.
 struct Scaling {
-  Number alpha = 1;
-  Number beta = 0;
+  Factor alpha = 1;
+  Factor beta = 0;
 
   /// Returns whether the source is copied as it is.
-  constexpr bool is_copy() const { return alpha == Number(1) && beta == Number(0); }
+  constexpr bool is_copy() const { return alpha == Factor(1) && beta == Factor(0); }
   friend constexpr bool operator==(const Scaling&, const Scaling&) = default;
 };
 

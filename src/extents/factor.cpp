@@ -4,19 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <tessera/extents/factor.hpp>
 #include <tessera/extents/hash.hpp>
-#include <tessera/extents/number.hpp>
 
 namespace tessera::detail {
 namespace {
 
-std::string to_string(const Number& number) {
+std::string to_string(const Factor& number) {
   if (number.is_integer()) return fmt::format("{}", number.integer());
   if (number.imaginary() == 0) return fmt::format("{}", number.real());
   return fmt::format("({}, {})", number.real(), number.imaginary());
 }
 
-std::uint64_t hash_of(std::uint64_t seed, const Number& number) {
+std::uint64_t hash_of(std::uint64_t seed, const Factor& number) {
   seed = hash_combine(seed, std::bit_cast<std::uint64_t>(number.real()));
   seed = hash_combine(seed, std::bit_cast<std::uint64_t>(number.imaginary()));
   return hash_combine(seed, static_cast<std::uint64_t>(number.integer()));
