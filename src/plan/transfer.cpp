@@ -39,6 +39,7 @@ bool refines_at_sight(const DimSplit& from, const DimSplit& to) {
   const auto coarse = cuts_of(from);
   const auto fine = cuts_of(to);
   if (coarse.empty()) return true;
+  if (from.slice != to.slice || from.whole != to.whole) return false;
   if (from.boundaries.empty() && to.boundaries.empty())
     return from.block == to.block && coarse.size() <= fine.size() &&
            std::equal(coarse.begin(), coarse.end(), fine.begin());

@@ -474,10 +474,14 @@ void program() {
 
 // --- redistribute --------------------------------------------------------------------------------
 
+struct Pair {
+  float first, second;
+};
+
 #ifdef MISTAKE_other_element_type
 // expect: redistribute<Out>: expected a View with the element type of the tensor
 void program() {
-  auto z = redistribute<Kokkos::View<float**>>(x, {Shard(1)});
+  auto z = redistribute<Kokkos::View<Pair**>>(x, {Shard(1)});
 }
 #endif
 
@@ -505,21 +509,21 @@ void program() {
 #ifdef MISTAKE_other_element_type_on_another_mesh
 // expect: redistribute<Out>: expected a View with the element type of the tensor
 void program() {
-  auto z = redistribute<Kokkos::View<float**>>(x, mesh, {Shard(1)});
+  auto z = redistribute<Kokkos::View<Pair**>>(x, mesh, {Shard(1)});
 }
 #endif
 
 #ifdef MISTAKE_other_element_type_in_the_background
 // expect: redistribute<Out>: expected a View with the element type of the tensor
 void program() {
-  auto z = redistribute_async<Kokkos::View<float**>>(x, {Shard(1)});
+  auto z = redistribute_async<Kokkos::View<Pair**>>(x, {Shard(1)});
 }
 #endif
 
 #ifdef MISTAKE_into_another_element_type
 // expect: redistribute_into: expected a destination with the element type of the tensor
 void program() {
-  redistribute_into(DTensor<Kokkos::View<float**>>(), x);
+  redistribute_into(DTensor<Kokkos::View<Pair**>>(), x);
 }
 #endif
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -146,6 +147,29 @@ TEST(Slice, box_to_box) {
                 "")
           << to_string(x.spec()) << " to " << to_string(y.spec());
     }
+}
+
+/// Returns whether another rank sends something to this one in some step.
+bool receives(const RedistributePlan& plan, int rank) {
+  for (const auto& step : plan.steps(rank))
+    for (const auto& phase : step.phases)
+      for (const auto& block : phase.receive)
+        if (block.peer != rank && block.size() > 0) return true;
+  return false;
+}
+
+TEST(Slice, plans_count_an_exchange_wherever_something_travels) {
+  for (const auto& [mesh, placements] : all_cases()) {
+    const auto x = iota<Matrix>(mesh, placements, {17, 11});
+    const auto from = slice(x, {6, 14}, {2, 10}).spec();
+    for (const auto& [rows, columns] : {std::pair(1, 3), std::pair(6, 2), std::pair(9, 0)}) {
+      const auto to = slice(x, {rows, rows + 8}, {columns, columns + 8}).spec();
+      const auto plan = make_plan(from, to, element_type<double>());
+      bool travels = false;
+      for (int rank = 0; rank < mesh.size(); ++rank) travels = travels || receives(plan, rank);
+      EXPECT_EQ(plan.exchanges() > 0, travels) << to_string(from) << " to " << to_string(to);
+    }
+  }
 }
 
 TEST(Slice, of_sums_and_in_the_background) {

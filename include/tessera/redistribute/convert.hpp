@@ -33,8 +33,7 @@ struct Converted {
   using Result = redistributed_view_t<V>;
   using Other = Kokkos::View<typename WithElement<typename Result::data_type, To>::type,
                              typename Result::array_layout, typename Result::device_type>;
-  using type =
-      std::conditional_t<std::is_same_v<To, typename Result::value_type>, Result, Other>;
+  using type = std::conditional_t<std::is_same_v<To, typename Result::value_type>, Result, Other>;
 };
 template <class V, LocalView To>
 struct Converted<V, To> {
@@ -70,11 +69,8 @@ DTensor<converted_view_t<V, To>> to(const DTensor<V>& tensor) {
 template <class To, LocalView V>
 DTensor<converted_view_t<V, To>> to(const Execution& exec, const DTensor<V>& tensor) {
   using Result = converted_view_t<V, To>;
-  static_assert(
-      std::is_same_v<typename Result::value_type, typename V::non_const_value_type> ||
-          converts_to(element_kind<typename V::non_const_value_type>,
-                      element_kind<typename Result::value_type>),
-      "to<T>: expected number types, and no real one for complex numbers");
+  static_assert(detail::elements_convert<V, Result>,
+                "to<T>: expected number types, and no real one for complex numbers");
   if constexpr (std::is_same_v<Result, V>) {
     return tensor;
   } else {

@@ -53,6 +53,13 @@ inline constexpr bool is_allocatable<V> =
     !V::traits::memory_traits::is_unmanaged && !std::is_const_v<typename V::value_type> &&
     is_dense_layout<typename V::array_layout>;
 
+/// Tells whether elements of V can become those of W: they have one type, or are numbers that convert.
+template <LocalView V, LocalView W>
+inline constexpr bool elements_convert =
+    std::is_same_v<typename V::non_const_value_type, typename W::non_const_value_type> ||
+    converts_to(element_kind<typename V::non_const_value_type>,
+                element_kind<typename W::non_const_value_type>);
+
 /// Names the View type of results. If Out cannot be one, it stops the compiler with a sentence, and
 /// names the type without Out, so that nothing else is reported.
 template <class V, class Out = void>
@@ -75,10 +82,7 @@ struct Redistributed<V, void> {
 };
 template <class V, LocalView Out>
 struct Redistributed<V, Out> {
-  static constexpr bool is_of_same_elements =
-      std::is_same_v<typename Out::non_const_value_type, typename V::non_const_value_type> ||
-      converts_to(element_kind<typename V::non_const_value_type>,
-                  element_kind<typename Out::non_const_value_type>);
+  static constexpr bool is_of_same_elements = elements_convert<V, Out>;
   static constexpr bool is_of_same_rank = Out::rank() == V::rank();
   static_assert(is_of_same_elements,
                 "redistribute<Out>: expected a View with the element type of the tensor as Out, or "

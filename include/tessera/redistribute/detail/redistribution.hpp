@@ -343,12 +343,9 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
                        const DTensor<V>& tensor, const IntoOptions& options) {
   static_assert(!std::is_const_v<typename W::value_type>,
                 "redistribute_into: expected a destination that can be written");
-  static_assert(
-      std::is_same_v<typename W::non_const_value_type, typename V::non_const_value_type> ||
-          converts_to(element_kind<typename V::non_const_value_type>,
-                      element_kind<typename W::non_const_value_type>),
-      "redistribute_into: expected a destination with the element type of the tensor, or "
-      "with a number type to which it converts (complex numbers do not become real)");
+  static_assert(elements_convert<V, W>,
+                "redistribute_into: expected a destination with the element type of the tensor, or "
+                "with a number type to which it converts (complex numbers do not become real)");
   static_assert(W::rank() == V::rank(),
                 "redistribute_into: expected a destination with as many dims as the tensor");
   const auto& mesh = tensor.device_mesh();
