@@ -70,11 +70,10 @@ void PhaseRun::rewind() {
 
 bool PhaseRun::repeat(const Peers& peers, const ChunkSizes& sizes, const ArrayRef& source,
                       const ArrayRef& destination, const Scaling& scaling) {
-  const bool is_same = plans_ == 1 && sizes_ == sizes &&
-                       peers_.ranks.data() == peers.ranks.data() &&
-                       peers_.lanes.data() == peers.lanes.data() && peers_.slots == peers.slots &&
-                       scaling_ == scaling && are_alike(source_, source) &&
-                       are_alike(destination_, destination);
+  const bool is_same =
+      plans_ == 1 && sizes_ == sizes && peers_.ranks.data() == peers.ranks.data() &&
+      peers_.lanes.data() == peers.lanes.data() && peers_.slots == peers.slots &&
+      scaling_ == scaling && are_alike(source_, source) && are_alike(destination_, destination);
   if (!is_same) return false;
   const auto source_moved = source.data - source_.data;
   const auto destination_moved = destination.data - destination_.data;
