@@ -86,9 +86,7 @@ struct BoundPlan {
   Scaling scaling = {};                   ///< of what arrives; of plans without reductions only
 
   /// Elements have one type all the way, and arrive as they are.
-  bool is_plain() const {
-    return source.type == destination.type && scaling.is_copy();
-  }
+  bool is_plain() const { return source.type == destination.type && scaling.is_copy(); }
 };
 
 /// One phase of a step on one rank, bound to memory: blocks that travel in chunks, through the

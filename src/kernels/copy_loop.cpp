@@ -36,8 +36,8 @@ std::size_t innermost_dim(const ArrayRef& array) {
 CopyLoop copy_loop(const CopyJob& job) {
   const auto& source = job.source;
   const auto& destination = job.destination;
-  CopyLoop loop{source.data, destination.data, source.type.size, destination.extents, {}, {},
-                job.stores};
+  CopyLoop loop{source.data, destination.data, source.type.size, destination.extents, {},
+                {},          job.stores};
   std::array strides{in_bytes(destination), in_bytes(source)};
   simplify(loop.extents, strides);
   loop.destination_strides = strides[0];

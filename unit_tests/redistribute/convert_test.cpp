@@ -28,7 +28,7 @@ using Of = Kokkos::View<T**, Layout, TestSpace>;
 template <class T>
 using List = Kokkos::View<T*, TestSpace>;
 
-const std::vector<Placement> rules{Shard(0),    Shard(1),     Balanced(0),  Cyclic(0, 2),
+const std::vector<Placement> rules{Shard(0),    Shard(1),    Balanced(0), Cyclic(0, 2),
                                    Replicate(), HeadTail(1), Cyclic(1, 3)};
 
 template <class Call>
@@ -78,7 +78,8 @@ TEST(To, converts_what_no_integer_holds_to_the_nearest_one) {
 
 TEST(To, bool_is_what_differs_from_zero) {
   const auto mesh = mesh_of({world_size()});
-  const auto truth = to<bool>(from_local(list_of<double>({0.0, -0.0, 0.25, -3}), mesh, Replicate()));
+  const auto truth =
+      to<bool>(from_local(list_of<double>({0.0, -0.0, 0.25, -3}), mesh, Replicate()));
   const auto host = on_host(truth.to_local());
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(host(i), i >= 2);
   const auto back = on_host(to<double>(truth).to_local());
@@ -93,7 +94,8 @@ TEST(To, complex_numbers_keep_both_parts) {
   const auto host = on_host(to<Single>(x).to_local());
   EXPECT_EQ(host(0), Single(1, 2));
   EXPECT_EQ(host(1), Single(-3, 0.5));
-  const auto real = on_host(to<Double>(from_local(list_of<int>({7}), mesh, Replicate())).to_local());
+  const auto real =
+      on_host(to<Double>(from_local(list_of<int>({7}), mesh, Replicate())).to_local());
   EXPECT_EQ(real(0), Double(7, 0));
 }
 
@@ -117,12 +119,13 @@ TEST(To, contributions_are_converted_where_sums_stay_right) {
   const auto view = iota_view<Matrix>({3, 4});
   const auto sum = from_local(view, mesh, Partial());
   EXPECT_EQ(wrong_iota(reduce_partial(to<float>(sum)), world_size()), "");
-  EXPECT_EQ(wrong_iota(reduce_partial(to<int>(from_local(view, mesh, Partial(ReduceOp::max))))), "");
-  EXPECT_NE(error_of([&] { to<int>(sum); }).find("call reduce_partial() first"),
-            std::string::npos);
-  EXPECT_NE(error_of([&] { to<float>(to<int>(iota<Matrix>(mesh, Shard(0), {3, 4})));
-                           to<double>(from_local(Of<int>("i", 2, 2), mesh, Partial())); })
-                .find("to: expected a tensor that is reduced"),
+  EXPECT_EQ(wrong_iota(reduce_partial(to<int>(from_local(view, mesh, Partial(ReduceOp::max))))),
+            "");
+  EXPECT_NE(error_of([&] { to<int>(sum); }).find("call reduce_partial() first"), std::string::npos);
+  EXPECT_NE(error_of([&] {
+              to<float>(to<int>(iota<Matrix>(mesh, Shard(0), {3, 4})));
+              to<double>(from_local(Of<int>("i", 2, 2), mesh, Partial()));
+            }).find("to: expected a tensor that is reduced"),
             std::string::npos);
 }
 
@@ -246,8 +249,9 @@ TEST(Scaling, integers_are_exact_and_wrap) {
   const auto y = empty<List<std::int64_t>>(mesh, Replicate(), {5});
   redistribute_into(y, x, {.alpha = 3});
   EXPECT_EQ(on_host(y.to_local())(4), 3 * ((std::int64_t{1} << 53) + 1));
-  EXPECT_NE(error_of([&] { redistribute_into(y, x, {.alpha = 0.5}); })
-                .find("redistribute_into: expected factors for elements of int64"),
+  EXPECT_NE(error_of([&] {
+              redistribute_into(y, x, {.alpha = 0.5});
+            }).find("redistribute_into: expected factors for elements of int64"),
             std::string::npos);
 }
 
