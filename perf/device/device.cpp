@@ -5,12 +5,9 @@
 // device memory if Kokkos has a device. On one rank it compares the library's kernels with a bare
 // copy of as many bytes; on several ranks it compares redistribute with the same exchange written
 // by hand.
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -18,7 +15,7 @@
 #include <tessera/tessera.hpp>
 
 #include "../../unit_tests/support/kokkos_events.hpp"
-#include "../ranks.hpp"
+#include "../in_turns.hpp"
 #include "kernels/pack.hpp"
 
 namespace tessera::perf {
@@ -62,39 +59,6 @@ namespace {
 int rounds = 9;
 std::int64_t edge = 8192;  // length of a side of the matrices, doubles
 
-const DeviceMesh& world() {
-  static const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
-  return mesh;
-}
-
-/// Returns the seconds that `call` takes on all ranks, between two barriers.
-double timed(const std::function<void()>& call) {
-  Kokkos::fence();
-  MPI_Barrier(MPI_COMM_WORLD);
-  const Kokkos::Timer timer;
-  call();
-  Kokkos::fence();
-  MPI_Barrier(MPI_COMM_WORLD);
-  return timer.seconds();
-}
-
-struct Pair {
-  double ours;
-  double other;
-};
-
-/// Returns the median times of both calls in seconds; the two calls take turns.
-Pair in_turns(const std::function<void()>& ours, const std::function<void()>& other) {
-  std::array<std::vector<double>, 2> all;
-  for (int round = -1; round < rounds; ++round) {
-    const Pair took{timed(ours), timed(other)};
-    if (round < 0) continue;  // warm-up: plans and buffers are made once
-    all[0].push_back(took.ours);
-    all[1].push_back(took.other);
-  }
-  return {median(all[0]), median(all[1])};
-}
-
 /// Reports `seconds`, the time of `call`, and runs `call` once more to count its launches.
 void report_counts(benchmark::State& state, double seconds, const std::function<void()>& call) {
   const test::RecordedEvents seen;
@@ -123,7 +87,7 @@ void beside_copy(benchmark::State& state, std::int64_t bytes, const std::functio
   const auto half = static_cast<std::size_t>(bytes / 2);
   const Kokkos::View<char*, Memory> from("from", half);
   const Kokkos::View<char*, Memory> to("to", half);
-  const auto took = in_turns(kernel, [&] { Kokkos::deep_copy(Exec(), to, from); });
+  const auto took = in_turns(rounds, kernel, [&] { Kokkos::deep_copy(Exec(), to, from); });
   report(state, took, static_cast<double>(bytes), kernel);
 }
 
@@ -171,7 +135,7 @@ void locally_mapped(benchmark::State& state) {
   const Doubled doubled{Matrix("to", from.extent(0), from.extent(1))};
   const auto mapped = local_map(doubled, {Placements{Shard(0)}});
   const auto call = [&] { mapped(tensor); };
-  const auto took = in_turns(call, [&] { doubled(from); });
+  const auto took = in_turns(rounds, call, [&] { doubled(from); });
   report(state, took, 16.0 * static_cast<double>(from.size()), call);
 }
 
@@ -221,7 +185,7 @@ void rows_to_columns(benchmark::State& state) {
   const ByHand by_hand(source.to_local(),
                        empty<Matrix>(world(), {Shard(1)}, source.shape()).to_local());
   const auto call = [&] { redistribute_into(target, source); };
-  const auto took = in_turns(call, by_hand);
+  const auto took = in_turns(rounds, call, by_hand);
   report(state, took, 16.0 * static_cast<double>(source.to_local().size()), call);
 }
 
@@ -231,19 +195,11 @@ void small_exchange(benchmark::State& state, const Placement& from, const Placem
   const auto target = empty<Matrix>(world(), {to}, source.shape());
   const Exec exec;
   const auto call = [&] { redistribute_into(exec, target, source); };
-  report_counts(state, in_turns(call, [] {}).ours, call);
+  report_counts(state, in_turns(rounds, call, [] {}).ours, call);
 }
 
-using Benchmark = std::function<void(benchmark::State&)>;
-
 void add(const std::string& name, const Benchmark& run) {
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [run](benchmark::State& state) {
-                                 for (auto _ : state) run(state);
-                               })
-      ->Iterations(1)
-      ->UseManualTime()
-      ->Unit(benchmark::kMicrosecond);
+  perf::add(name, run, benchmark::kMicrosecond);
 }
 
 void add_kernels() {
@@ -275,9 +231,7 @@ int main(int argc, char** argv) {
   using namespace tessera;
   const ScopeGuard guard(argc, argv);
   std::vector<char*> arguments(argv, argv + argc);
-  const auto brief = std::ranges::find(arguments, std::string_view("--tessera_brief"));
-  if (brief != arguments.end()) {
-    arguments.erase(brief);
+  if (perf::take_brief(arguments)) {
     perf::edge = 256;
     perf::rounds = 3;
   }

@@ -4,19 +4,17 @@
 // Measures moves that change more than the distribution, each beside another way to do the same in the
 // same run: conversions and factors beside the plain move, transposing moves beside a local transpose
 // and a plain move, boxes beside hand-written messages.
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include <tessera/tessera.hpp>
 
-#include "../ranks.hpp"
+#include "../in_turns.hpp"
 
 namespace tessera::perf {
 namespace {
@@ -28,35 +26,13 @@ using Floats = Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 int rounds = 15;
 std::int64_t edge = 4096;  // length of a side of the matrices
 
-const DeviceMesh& world() {
-  static const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
-  return mesh;
-}
-
-double timed(const std::function<void()>& call) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  const Kokkos::Timer timer;
-  call();
-  MPI_Barrier(MPI_COMM_WORLD);
-  return timer.seconds();
-}
-
 /// Reports the median times of both calls, which take turns, and their ratio.
 void compare(benchmark::State& state, const std::function<void()>& ours,
              const std::function<void()>& other) {
-  std::array<std::vector<double>, 2> all;
-  for (int round = -2; round < rounds; ++round) {
-    const double first = timed(ours);
-    const double second = timed(other);
-    if (round < 0) continue;  // warm-up: plans and buffers are made once
-    all[0].push_back(first);
-    all[1].push_back(second);
-  }
-  const double took = median(all[0]);
-  const double took_other = median(all[1]);
-  state.SetIterationTime(took);
-  state.counters["other_ms"] = 1e3 * took_other;
-  state.counters["ratio"] = took / took_other;
+  const auto took = in_turns(rounds, ours, other);
+  state.SetIterationTime(took.ours);
+  state.counters["other_ms"] = 1e3 * took.other;
+  state.counters["ratio"] = took.ours / took.other;
 }
 
 void narrowed(benchmark::State& state) {
@@ -118,16 +94,8 @@ void fetched(benchmark::State& state, std::int64_t bytes) {
       });
 }
 
-using Benchmark = std::function<void(benchmark::State&)>;
-
 void add(const std::string& name, const Benchmark& run) {
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [run](benchmark::State& state) {
-                                 for (auto _ : state) run(state);
-                               })
-      ->Iterations(1)
-      ->UseManualTime()
-      ->Unit(benchmark::kMillisecond);
+  perf::add(name, run, benchmark::kMillisecond);
 }
 
 void add_all() {
@@ -149,9 +117,7 @@ int main(int argc, char** argv) {
   using namespace tessera;
   const ScopeGuard guard(argc, argv);
   std::vector<char*> arguments(argv, argv + argc);
-  const auto brief = std::ranges::find(arguments, std::string_view("--tessera_brief"));
-  if (brief != arguments.end()) {
-    arguments.erase(brief);
+  if (perf::take_brief(arguments)) {
     perf::edge = 256;
     perf::rounds = 3;
   }

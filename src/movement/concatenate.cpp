@@ -7,13 +7,6 @@
 
 namespace tessera::detail {
 
-void require_on_mesh(const DeviceMesh& mesh, const DeviceMesh& other) {
-  require<MeshMismatch>(mesh == other, [&] {
-    const auto [expected, got] = told_apart(mesh, other);
-    return fmt::format("expected all tensors on mesh {}, got one on mesh {}", expected, got);
-  });
-}
-
 Extents joined_shape(const std::vector<DTensorSpec>& specs, int tensor_dim) {
   auto shape = specs.front().shape();
   const auto dim = static_cast<std::size_t>(dim_of(shape, tensor_dim));

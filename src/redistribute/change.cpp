@@ -21,14 +21,18 @@ ElementType type_on_the_way(const DTensorSpec& source, const DTensorSpec& target
   return is_first ? change.source : change.destination;
 }
 
-Arrived arrived_like(const ArrayRef& like, ElementType type) {
-  const auto bytes = static_cast<std::size_t>(like.size() * type.size);
+std::optional<Arrived> room_for_change(const DTensorSpec& source, const DTensorSpec& target,
+                                       const Change& change, const ArrayRef& destination) {
+  if (!changes_at_last(source, target, change)) return {};
+  const auto type = change.source;
+  const auto bytes = static_cast<std::size_t>(destination.size() * type.size);
   const auto made = [&]<class Space>(std::type_identity<Space>) {
     const Kokkos::View<std::byte*, Space> view(
         Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::redistribute"), bytes);
-    return Arrived{row_major(view.data(), type, like.extents, like.space), held(view)};
+    return Arrived{row_major(view.data(), type, destination.extents, destination.space),
+                   held(view)};
   };
-  if (like.space == MemorySpace::host) return made(std::type_identity<Kokkos::HostSpace>{});
+  if (destination.space == MemorySpace::host) return made(std::type_identity<Kokkos::HostSpace>{});
   return made(std::type_identity<Kokkos::DefaultExecutionSpace::memory_space>{});
 }
 

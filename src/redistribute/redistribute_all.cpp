@@ -12,6 +12,13 @@
 
 namespace tessera::detail {
 
+void require_all_on(const DeviceMesh& mesh, const DeviceMesh& other) {
+  require<MeshMismatch>(mesh == other, [&] {
+    const auto [expected, got] = told_apart(mesh, other);
+    return fmt::format("expected all tensors on mesh {}, got one on mesh {}", expected, got);
+  });
+}
+
 void require_separate_sources(std::span<const ArrayRef> sources) {
   std::vector<AddressRange> ranges;
   for (const auto& source : sources) ranges.push_back(address_range(source));

@@ -21,11 +21,6 @@ namespace {
 using namespace tessera;
 using namespace tessera::test;
 
-template <class Call>
-std::string error_of(const Call& call) {
-  return message_of<InvalidArgument>(call);
-}
-
 /// Returns "" if the View holds the global indices of `box`.
 template <class V>
 std::string wrong_box(const V& view, const Box& box, const Extents& shape) {
@@ -219,21 +214,22 @@ TEST(Fetch, wrong_boxes_are_the_same_error_on_every_rank) {
   const auto on_last = [&](const Box& box) { return world_rank() == last ? box : right; };
   const auto name = "mesh rank " + std::to_string(last);
 
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(invalid_argument_of([&] {
               fetch(x, on_last({{2, 0}, {5, 5}}));
             }),
             "fetch: expected a box inside shape (6, 5), got [2:7, 0:5] on " + name +
                 "; name the dims along which indices wrap around in FetchOptions::periodic");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(invalid_argument_of([&] {
               fetch(x, on_last({{2}, {1}}));
             }),
             "fetch: expected a box of a 2-d tensor, got offset (2) and shape (1) on " + name);
   EXPECT_EQ(
-      error_of([&] {
+      invalid_argument_of([&] {
         fetch(x, on_last({{0, 0}, {-1, 1}}));
       }),
       "fetch: expected a box of a 2-d tensor, got offset (0, 0) and shape (-1, 1) on " + name);
-  EXPECT_EQ(error_of([&] { fetch(x, right, {.periodic = {2}}); }).substr(0, 6), "fetch:");
+  EXPECT_EQ(invalid_argument_of([&] { fetch(x, right, {.periodic = {2}}); }).substr(0, 6),
+            "fetch:");
   EXPECT_EQ(wrong_box(fetch(x, right), right, x.shape()), "");
 }
 
@@ -247,13 +243,13 @@ TEST(Fetch, what_does_not_fit_is_an_error) {
   const Matrix other("other", 3, 2);
   const auto partial = from_local(patch, mesh, Partial());
 
-  EXPECT_EQ(error_of([&] { fetcher.fetch(y, patch); }).substr(0, 48),
+  EXPECT_EQ(invalid_argument_of([&] { fetcher.fetch(y, patch); }).substr(0, 48),
             "Fetcher::fetch: expected a tensor of float64 (6,");
-  EXPECT_EQ(error_of([&] { fetcher.fetch(x, other); }),
+  EXPECT_EQ(invalid_argument_of([&] { fetcher.fetch(x, other); }),
             "Fetcher::fetch: expected a patch of shape (2, 3), that of the box, got (3, 2)");
-  EXPECT_EQ(error_of([&] { accumulate(x, box, patch, ReduceOp::avg); }),
+  EXPECT_EQ(invalid_argument_of([&] { accumulate(x, box, patch, ReduceOp::avg); }),
             "accumulate: expected an op that combines two elements of float64, got avg");
-  EXPECT_NE(error_of([&] { fetch(partial, box); }).find("reduce it by reduce_partial()"),
+  EXPECT_NE(invalid_argument_of([&] { fetch(partial, box); }).find("reduce it by reduce_partial()"),
             std::string::npos);
   fetcher.fetch(x, patch);
   EXPECT_EQ(wrong_box(patch, box, x.shape()), "");
@@ -266,7 +262,7 @@ TEST(Fetch, calls_that_differ_between_ranks_are_an_error) {
   const Box box{{0, 0}, {2, 3}};
   const Matrix patch("patch", 2, 3);
 
-  const auto text = error_of(
+  const auto text = invalid_argument_of(
       [&] { accumulate(x, box, patch, world_rank() == 0 ? ReduceOp::max : ReduceOp::sum); });
 
   EXPECT_NE(text.find("accumulate"), std::string::npos) << text;

@@ -19,11 +19,6 @@ namespace {
 using namespace tessera;
 using namespace tessera::test;
 
-template <class Call>
-std::string error_of(const Call& call) {
-  return message_of<InvalidArgument>(call);
-}
-
 template <class V>
 void expect_rolled() {
   const Extents shape{13, 6};
@@ -70,7 +65,7 @@ TEST(Roll, of_contributions_and_of_nothing) {
                         }),
             "");
   EXPECT_EQ(roll(zeros<Matrix>(mesh, Shard(0), {0, 4}), 2, 0).shape(), (Extents{0, 4}));
-  EXPECT_EQ(error_of([&] { roll(x, 1, 2); }).substr(0, 5), "roll:");
+  EXPECT_EQ(invalid_argument_of([&] { roll(x, 1, 2); }).substr(0, 5), "roll:");
 }
 
 template <class V>
@@ -136,12 +131,12 @@ TEST(Concatenate, what_does_not_fit_is_an_error) {
   const auto x = iota<Matrix>(mesh, Shard(0), {6, 4});
   const auto y = iota<Matrix>(mesh, Shard(0), {6, 3});
   EXPECT_EQ(
-      error_of([&] {
+      invalid_argument_of([&] {
         concatenate(std::array{x, y}, 0);
       }),
       "concatenate: expected tensors whose shapes differ along tensor dim 0 at most, got (6, 4) "
       "and (6, 3)");
-  EXPECT_EQ(error_of([&] { concatenate(std::vector<DTensor<Matrix>>(), 0); }),
+  EXPECT_EQ(invalid_argument_of([&] { concatenate(std::vector<DTensor<Matrix>>(), 0); }),
             "concatenate: expected at least 1 tensor, got none");
 }
 

@@ -16,11 +16,6 @@ namespace {
 using namespace tessera;
 using namespace tessera::test;
 
-template <class Call>
-std::string error_of(const Call& call) {
-  return message_of<InvalidArgument>(call);
-}
-
 template <class V>
 void expect_reshaped(const Extents& from) {
   for (const auto& [mesh, placements] : matrix_cases()) {
@@ -86,15 +81,15 @@ TEST(Reshape, of_numbers_of_contributions_and_of_nothing) {
 TEST(Reshape, another_number_of_elements_is_an_error) {
   const auto mesh = mesh_of({world_size()});
   const auto x = iota<Matrix>(mesh, Shard(0), {6, 4});
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(invalid_argument_of([&] {
               reshape(x, {5, 5});
             }),
             "reshape: expected a shape of 24 elements, as (6, 4) has, got (5, 5)");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(invalid_argument_of([&] {
               reshape(x, {-1, -1});
             }),
             "reshape: expected a shape of 24 elements, as (6, 4) has, got (-1, -1)");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(invalid_argument_of([&] {
               reshape(x, {7, -1});
             }),
             "reshape: expected a shape of 24 elements, as (6, 4) has, got (7, -1)");

@@ -31,11 +31,6 @@ using List = Kokkos::View<T*, TestSpace>;
 const std::vector<Placement> rules{Shard(0),    Shard(1),    Balanced(0), Cyclic(0, 2),
                                    Replicate(), HeadTail(1), Cyclic(1, 3)};
 
-template <class Call>
-std::string error_of(const Call& call) {
-  return message_of<InvalidArgument>(call);
-}
-
 /// The list with these values, in the tests' memory.
 template <class T>
 List<T> list_of(const std::vector<T>& values) {
@@ -121,8 +116,9 @@ TEST(To, contributions_are_converted_where_sums_stay_right) {
   EXPECT_EQ(wrong_iota(reduce_partial(to<float>(sum)), world_size()), "");
   EXPECT_EQ(wrong_iota(reduce_partial(to<int>(from_local(view, mesh, Partial(ReduceOp::max))))),
             "");
-  EXPECT_NE(error_of([&] { to<int>(sum); }).find("call reduce_partial() first"), std::string::npos);
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(invalid_argument_of([&] { to<int>(sum); }).find("call reduce_partial() first"),
+            std::string::npos);
+  EXPECT_NE(invalid_argument_of([&] {
               to<float>(to<int>(iota<Matrix>(mesh, Shard(0), {3, 4})));
               to<double>(from_local(Of<int>("i", 2, 2), mesh, Partial()));
             }).find("to: expected a tensor that is reduced"),
@@ -249,7 +245,7 @@ TEST(Scaling, integers_are_exact_and_wrap) {
   const auto y = empty<List<std::int64_t>>(mesh, Replicate(), {5});
   redistribute_into(y, x, {.alpha = 3});
   EXPECT_EQ(on_host(y.to_local())(4), 3 * ((std::int64_t{1} << 53) + 1));
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(invalid_argument_of([&] {
               redistribute_into(y, x, {.alpha = 0.5});
             }).find("redistribute_into: expected factors for elements of int64"),
             std::string::npos);
@@ -260,7 +256,8 @@ TEST(Scaling, calls_that_differ_between_ranks_are_an_error) {
   const auto mesh = mesh_of({world_size()});
   const auto x = iota<Matrix>(mesh, Shard(0), {6, 5});
   const auto y = iota<Matrix>(mesh, Shard(1), {6, 5});
-  const auto text = error_of([&] { redistribute_into(y, x, {.alpha = world_rank() + 2}); });
+  const auto text =
+      invalid_argument_of([&] { redistribute_into(y, x, {.alpha = world_rank() + 2}); });
   EXPECT_NE(text.find("times the source"), std::string::npos) << text;
 }
 

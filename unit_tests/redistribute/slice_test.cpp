@@ -25,11 +25,6 @@ using namespace tessera::test;
 using Cube = Kokkos::View<double***, Kokkos::LayoutRight, TestSpace>;
 using LeftCube = Kokkos::View<double***, Kokkos::LayoutLeft, TestSpace>;
 
-template <class Call>
-std::string error_of(const Call& call) {
-  return message_of<InvalidArgument>(call);
-}
-
 /// Returns an element's value in a slice of iota that begins at `offset` of a tensor of `shape`.
 auto shifted_iota(const Extents& shape, const Extents& offset) {
   return [iota = GlobalIndex(shape), offset](Extents index) {
@@ -118,16 +113,16 @@ TEST(Slice, an_index_drops_a_dim_that_is_not_sharded) {
   EXPECT_EQ(
       wrong_piece(y, [](const Extents& i) { return static_cast<double>(2 * 35 + i[0] * 5 + 4); }),
       "");
-  EXPECT_EQ(error_of([&] { slice(x, tessera::all, 3, tessera::all); }),
+  EXPECT_EQ(invalid_argument_of([&] { slice(x, tessera::all, 3, tessera::all); }),
             "slice: expected a range for tensor dim 1, which is sharded, got index 3: take {3, 4}, "
             "which keeps the dim, or fetch()");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(invalid_argument_of([&] {
               slice(x, tessera::all, {3, 9}, tessera::all);
             }),
             "slice: expected a range of tensor dim 1 within 0 to 7, got 3 to 9");
-  EXPECT_EQ(error_of([&] { slice(x, 4, tessera::all, tessera::all); }),
+  EXPECT_EQ(invalid_argument_of([&] { slice(x, 4, tessera::all, tessera::all); }),
             "slice: expected an index of tensor dim 0 from -4 to 3, got 4");
-  EXPECT_EQ(error_of([&] { slice(x, tessera::all, tessera::all); }),
+  EXPECT_EQ(invalid_argument_of([&] { slice(x, tessera::all, tessera::all); }),
             "slice: expected an argument for each of 3 dims, got 2");
 }
 
@@ -262,11 +257,11 @@ TEST(Permute, of_three_dims) {
   expect_orders<Cube>();
   expect_orders<LeftCube>();
   const auto x = iota<Cube>(mesh_of({world_size()}), Shard(0), {2, 3, 4});
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(invalid_argument_of([&] {
               permute(x, {0, 0, 1});
             }),
             "permute: expected each dim of a 3-d tensor once, got [0, 0, 1]");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(invalid_argument_of([&] {
               permute(x, {0, 1});
             }),
             "permute: expected each dim of a 3-d tensor once, got [0, 1]");

@@ -22,4 +22,10 @@ std::string message_of(const Call& call) {
   return "no error";
 }
 
+/// Returns the message of the InvalidArgument that `call` throws, as message_of() does.
+template <class Call>
+std::string invalid_argument_of(const Call& call) {
+  return message_of<InvalidArgument>(call);
+}
+
 }  // namespace tessera::test

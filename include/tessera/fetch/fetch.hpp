@@ -168,11 +168,16 @@ struct FetcherAccess {
   static std::shared_ptr<void> memory(const Fetcher& fetcher) { return fetcher.state_; }
 };
 
-template <class V>
-FetchCall fetch_call(const char* function, const DTensorSpec& spec, const PlanSettings& settings,
-                     const FetchOptions& options, const ReduceOp* op = nullptr) {
-  return {function,         spec, element_type<typename V::non_const_value_type>(), settings,
-          options.periodic, op};
+/// Makes a Fetcher for tensors in Views of type V and patches in Views of type W, in a call that the
+/// ranks agree on here. `op` is null to fetch.
+template <class V, class W>
+Fetcher agreed_fetcher(Operation& operation, const DeviceMesh& mesh, const DTensorSpec& spec,
+                       const Box& box, const FetchOptions& options, const ReduceOp* op = nullptr) {
+  const auto settings = settings_for<V, W>(options.extra_memory);
+  const FetchCall call{
+      operation.name(), spec, element_type<typename V::non_const_value_type>(), settings,
+      options.periodic, op};
+  return FetcherAccess::make(operation, mesh, box, call);
 }
 
 /// Returns the shape of a patch; zeros for no box. Errors: InvalidArgument for a box that a View
@@ -287,9 +292,7 @@ template <LocalView V, LocalView W = redistributed_view_t<V>>
 Fetcher make_fetch(const DeviceMesh& mesh, const DTensorSpec& spec, const Box& box,
                    const FetchOptions& options = {}) {
   return collectively(mesh, "make_fetch", [&](Operation& operation) {
-    const auto settings = detail::settings_for<V, W>(options.extra_memory);
-    const auto call = detail::fetch_call<V>(operation.name(), spec, settings, options);
-    return detail::FetcherAccess::make(operation, mesh, box, call);
+    return detail::agreed_fetcher<V, W>(operation, mesh, spec, box, options);
   });
 }
 /// Makes a Fetcher for tensors that are distributed as `tensor` is.
@@ -318,9 +321,8 @@ redistributed_view_t<V> fetch(const Execution& exec, const DTensor<V>& tensor, c
   using Patch = redistributed_view_t<V>;
   const auto& mesh = tensor.device_mesh();
   return collectively(mesh, "fetch", [&](Operation& operation) {
-    const auto settings = detail::settings_for<V, Patch>(options.extra_memory);
-    const auto call = detail::fetch_call<V>(operation.name(), tensor.spec(), settings, options);
-    const auto fetcher = detail::FetcherAccess::make(operation, mesh, box, call);
+    const auto fetcher =
+        detail::agreed_fetcher<V, Patch>(operation, mesh, tensor.spec(), box, options);
     if (!mesh.coordinate()) return Patch();
     const auto shape = detail::patch_shape(box, V::rank(), detail::static_extents<V>());
     auto patch = detail::allocate<Patch>(shape, "tessera::fetch");
@@ -346,13 +348,11 @@ Pending<redistributed_view_t<V>> fetch_async(const Execution& exec, const DTenso
       const auto shape = detail::patch_shape(box, V::rank(), detail::static_extents<V>());
       return detail::allocate<Patch>(shape, "tessera::fetch_async");
     });
-  return detail::start_fetch(
-      "fetch_async", exec, tensor, patch, nullptr, patch, [&](Operation& operation) {
-        const auto settings = detail::settings_for<V, Patch>(options.extra_memory);
-        return detail::FetcherAccess::make(
-            operation, tensor.device_mesh(), box,
-            detail::fetch_call<V>(operation.name(), tensor.spec(), settings, options));
-      });
+  return detail::start_fetch("fetch_async", exec, tensor, patch, nullptr, patch,
+                             [&](Operation& operation) {
+                               return detail::agreed_fetcher<V, Patch>(
+                                   operation, tensor.device_mesh(), tensor.spec(), box, options);
+                             });
 }
 
 /// Combines the values of `tensor` in a box of global indices with those of `patch`, see
@@ -370,10 +370,8 @@ void accumulate(const Execution& exec, const DTensor<V>& tensor, const Box& box,
                 ReduceOp op = ReduceOp::sum, const FetchOptions& options = {}) {
   const auto& mesh = tensor.device_mesh();
   collectively(mesh, "accumulate", [&](Operation& operation) {
-    const auto settings = detail::settings_for<V, W>(options.extra_memory);
-    const auto call =
-        detail::fetch_call<V>(operation.name(), tensor.spec(), settings, options, &op);
-    const auto fetcher = detail::FetcherAccess::make(operation, mesh, box, call);
+    const auto fetcher =
+        detail::agreed_fetcher<V, W>(operation, mesh, tensor.spec(), box, options, &op);
     if (!mesh.coordinate()) return;
     detail::FetcherAccess::check(fetcher, detail::tensor_and_patch(tensor, patch), &op);
     detail::accumulate_from(fetcher, exec, tensor, patch, op, "tessera::accumulate");
@@ -394,10 +392,8 @@ Pending<DTensor<V>> accumulate_async(const Execution& exec, const DTensor<V>& te
                                      const FetchOptions& options = {}) {
   return detail::start_fetch(
       "accumulate_async", exec, tensor, patch, &op, tensor, [&](Operation& operation) {
-        const auto settings = detail::settings_for<V, W>(options.extra_memory);
-        auto fetcher = detail::FetcherAccess::make(
-            operation, tensor.device_mesh(), box,
-            detail::fetch_call<V>(operation.name(), tensor.spec(), settings, options, &op));
+        auto fetcher = detail::agreed_fetcher<V, W>(operation, tensor.device_mesh(), tensor.spec(),
+                                                    box, options, &op);
         detail::FetcherAccess::check(fetcher, detail::tensor_and_patch(tensor, patch), &op);
         return fetcher;
       });

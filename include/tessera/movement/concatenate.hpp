@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <tessera/movement/detail/parts.hpp>
-#include <tessera/redistribute/detail/redistribution.hpp>
+#include <tessera/redistribute/redistribute_all.hpp>
 #include <tessera/sharding/target.hpp>
 #include <tessera/tensor/dtensor.hpp>
 #include <tessera/tensor/execution.hpp>
@@ -17,8 +17,6 @@ namespace tessera {
 
 namespace detail {
 
-/// Throws MeshMismatch unless the meshes are equal.
-void require_on_mesh(const DeviceMesh& mesh, const DeviceMesh& other);
 /// Returns the shape of tensors one after another along a dim. Errors: InvalidArgument for no tensors,
 /// a dim out of range, and shapes that differ along other dims.
 Extents joined_shape(const std::vector<DTensorSpec>& specs, int tensor_dim);
@@ -80,7 +78,7 @@ DTensor<redistributed_view_t<detail::view_of_list_t<List>>> concatenate(const Ex
     std::vector<DTensorSpec> specs;
     std::vector<detail::TensorPart> parts;
     for (const auto& tensor : tensors) {
-      detail::require_on_mesh(mesh, tensor.device_mesh());
+      detail::require_all_on(mesh, tensor.device_mesh());
       specs.push_back(tensor.spec());
       parts.push_back({tensor.spec(), array_ref(tensor.to_local())});
     }

@@ -35,8 +35,8 @@ class PendingCall {
   PendingCall(const PendingCall&) = delete;
   PendingCall& operator=(const PendingCall&) = delete;
 
-  /// Calls prepare(operation), which returns a PendingWork if there is one, and sends the first messages.
-  /// Errors: those of collectively().
+  /// Calls prepare(operation), which returns a PendingWork if there is one, and sends the first
+  /// messages. Errors: those of collectively().
   template <class Prepare>
   void start(const Prepare& prepare) {
     try {

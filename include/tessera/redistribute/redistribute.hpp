@@ -24,8 +24,8 @@ namespace tessera {
 ///
 /// Result:     View type Out, if that is given, else see redistributed_view_t. Out may have another
 ///             element type: values are converted as by to(), before they travel if Out's elements are
-///             smaller, and after a reduction. If the spec stays, or
-///             changes in rules alone that agree(), and the result has type V, it is the same memory.
+///             smaller, and after a reduction. If the result has type V, and every rank holds the
+///             same bytes under the target, it is the same memory.
 /// Collective: over the mesh. With an execution space instance, work is ordered on it and not
 ///             fenced at the end; without one, there is a global fence before, and the result is
 ///             complete. Off the mesh: an empty tensor.

@@ -25,6 +25,9 @@ struct RedistributeAllCall {
   std::string operator()() const;
 };
 
+/// Throws MeshMismatch unless a tensor of a list is on the mesh of the first one.
+void require_all_on(const DeviceMesh& mesh, const DeviceMesh& other);
+
 /// Throws if two of the sources, which may be written to, share memory without being the same.
 void require_separate_sources(std::span<const ArrayRef> sources);
 
@@ -52,10 +55,7 @@ std::vector<DTensor<redistributed_view_t<V, Out>>> redistribute_all(
     RedistributeAllCall text;
     std::uint64_t hash = tensors.size();
     for (const auto& tensor : tensors) {
-      require<MeshMismatch>(tensor.device_mesh() == mesh, [&] {
-        const auto [expected, got] = told_apart(mesh, tensor.device_mesh());
-        return "expected all tensors on mesh " + expected + ", got one on mesh " + got;
-      });
+      require_all_on(mesh, tensor.device_mesh());
       targets.push_back(target_spec(tensor.spec(), target));
       require_representable<Result>(targets.back());
       hash = hash_combine(hash, plan_hash(tensor.spec(), targets.back(), type, settings));

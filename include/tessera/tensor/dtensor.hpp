@@ -178,7 +178,13 @@ struct DTensorAccess {
   static DTensor<V> make_within(V view, DTensorSpec spec, const DTensor<W>& of) {
     const auto& mesh = of.device_mesh();
     const auto piece = local_box(mesh, spec);
-    return make(std::move(view), mesh, std::move(spec), piece, memory(of));
+    auto owner = V::traits::memory_traits::is_unmanaged ? memory(of) : of.owner_;
+    return make(std::move(view), mesh, std::move(spec), piece, std::move(owner));
+  }
+  /// Returns what owns the memory of the tensor, if its View does not; else null.
+  template <class V>
+  static std::shared_ptr<void> owner(const DTensor<V>& tensor) {
+    return tensor.owner_;
   }
   /// Returns an object that keeps the memory of the tensor.
   template <class V>

@@ -59,8 +59,9 @@ struct Arrived {
   ArrayRef array;
   std::shared_ptr<void> memory;
 };
-/// Makes one for the elements of `like`, in its memory space.
-Arrived arrived_like(const ArrayRef& like, ElementType type);
+/// Makes one for the elements of `destination`, in its memory space, if they change at last.
+std::optional<Arrived> room_for_change(const DTensorSpec& source, const DTensorSpec& target,
+                                       const Change& change, const ArrayRef& destination);
 /// Changes elements as `scaling` and the types of both arrays say, and ends the call.
 void change_arrived(const Execution& execution, const ArrayRef& arrived, const ArrayRef& to,
                     const Scaling& scaling, const char* label);
@@ -105,14 +106,13 @@ struct Redistribution {
   ArrayRef destination() const { return arrived ? arrived->array : array_ref(result.to_local()); }
 };
 
-/// Makes room for elements that change at last, if they do.
+/// Returns the redistribution into `result`, with room for elements that change at last.
 template <class V, class Result>
-void prepare_change(Redistribution<Result>& redistribution, const DTensorSpec& source,
-                    const DTensorSpec& target) {
-  constexpr auto change = change_between<V, Result>();
-  if (changes_at_last(source, target, change))
-    redistribution.arrived =
-        arrived_like(array_ref(redistribution.result.to_local()), change.source);
+Redistribution<Result> ready_for(const DTensorSpec& source, const DTensorSpec& target,
+                                 DTensor<Result> result, Redistributor redistributor) {
+  auto arrived =
+      room_for_change(source, target, change_between<V, Result>(), array_ref(result.to_local()));
+  return {std::move(result), std::move(redistributor), std::move(arrived)};
 }
 
 /// Returns the tensor on a mesh of the same ranks and shape, perhaps with other names.
@@ -122,7 +122,7 @@ DTensor<V> on_same_mesh(const DTensor<V>& tensor, const DeviceMesh& mesh) {
   auto other = make_spec(mesh.layout(), spec.placements(), spec.shape(), spec.boundaries());
   const auto piece = local_box(mesh, other);
   return DTensorAccess::make(tensor.to_local(), mesh, std::move(other), piece,
-                             DTensorAccess::memory(tensor));
+                             DTensorAccess::owner(tensor));
 }
 
 /// Prepares a redistribution on the tensor's mesh. The ranks agree on it here.
@@ -148,9 +148,7 @@ Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
   auto redistributor =
       agreed_redistributor<V, Result>(operation, mesh, tensor.spec(), target, options);
   auto result = result_tensor<Result>(execution, tensor, target, redistributor, options);
-  Redistribution<Result> ready{std::move(result), std::move(redistributor)};
-  prepare_change<V>(ready, tensor.spec(), target);
-  return ready;
+  return ready_for<V>(tensor.spec(), target, std::move(result), std::move(redistributor));
 }
 
 /// Holds what ranks that call a redistribution from one mesh to another know alike before it.
@@ -201,9 +199,7 @@ Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
   const auto type = type_on_the_way(source, spec, change);
   auto redistributor = cached_redistributor(meshes, source, spec, type, settings);
   auto result = result_tensor<Result>(execution, mesh, spec, redistributor);
-  Redistribution<Result> ready{std::move(result), std::move(redistributor)};
-  prepare_change<V>(ready, source, spec);
-  return ready;
+  return ready_for<V>(source, spec, std::move(result), std::move(redistributor));
 }
 
 template <class V, class W>
@@ -213,20 +209,30 @@ void run(const Redistributor& redistributor, const Execution& execution, const V
                            label, [&] { return held(source, destination); });
 }
 
+/// Runs the plan from `source`, which holds the values of `tensor`, into `result`, and changes them on
+/// their way, or at last where they arrive in `arrived`.
+template <class V, class W>
+void run_and_change(const Redistributor& redistributor, const Execution& execution,
+                    const ArrayRef& source, const DTensor<V>& tensor, const W& result,
+                    const std::optional<Arrived>& arrived, const Scaling& scaling) {
+  constexpr auto label = "tessera::redistribute";
+  const auto to = array_ref(result);
+  RedistributorAccess::run(
+      redistributor, execution, source, arrived ? arrived->array : to, label,
+      [&] {
+        return std::make_shared<std::pair<std::shared_ptr<void>, std::optional<Arrived>>>(
+            held_with(tensor, result), arrived);
+      },
+      arrived ? Scaling{} : scaling);
+  if (arrived) change_arrived(execution, arrived->array, to, scaling, label);
+}
+
 template <class Result, class V>
 void run(const Redistribution<Result>& redistribution, const Execution& execution,
          const DTensor<V>& tensor) {
-  if (!redistribution.redistributor) return;
-  constexpr auto label = "tessera::redistribute";
-  const auto& result = redistribution.result.to_local();
-  const auto& arrived = redistribution.arrived;
-  RedistributorAccess::run(
-      *redistribution.redistributor, execution, array_ref(tensor.to_local()),
-      redistribution.destination(), label, [&] {
-        return std::make_shared<std::pair<std::shared_ptr<void>, std::optional<Arrived>>>(
-            held_with(tensor, result), arrived);
-      });
-  if (arrived) change_arrived(execution, arrived->array, array_ref(result), {}, label);
+  if (redistribution.redistributor)
+    run_and_change(*redistribution.redistributor, execution, array_ref(tensor.to_local()), tensor,
+                   redistribution.result.to_local(), redistribution.arrived, {});
 }
 
 template <class Out, class V>
@@ -350,7 +356,6 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
                 "redistribute_into: expected a destination with as many dims as the tensor");
   const auto& mesh = tensor.device_mesh();
   collectively(mesh, "redistribute_into", [&](Operation& operation) {
-    constexpr auto label = "tessera::redistribute";
     require<MeshMismatch>(destination.device_mesh() == mesh, [&] {
       const auto [expected, got] = told_apart(mesh, destination.device_mesh());
       return "expected a destination on the source's mesh " + expected + ", got mesh " + got;
@@ -363,19 +368,11 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
     const RedistributeCall call{operation.name(), tensor.spec(), destination.spec(), type,
                                 settings,         change};
     const auto to = array_ref(destination.to_local());
-    std::optional<Arrived> arrived;
-    if (changes_at_last(tensor.spec(), destination.spec(), change))
-      arrived = arrived_like(to, change.source);
+    const auto arrived = room_for_change(tensor.spec(), destination.spec(), change, to);
     const Pieces pieces{array_ref(tensor.to_local()), arrived ? arrived->array : to};
     const auto ready = agreed_into_memory(operation, call, mesh, settings, execution, pieces);
-    RedistributorAccess::run(
-        ready.redistributor, execution, ready.source, arrived ? arrived->array : to, label,
-        [&] {
-          return std::make_shared<std::pair<std::shared_ptr<void>, std::optional<Arrived>>>(
-              held_with(tensor, destination.to_local()), arrived);
-        },
-        arrived ? Scaling{} : change.scaling);
-    if (arrived) change_arrived(execution, arrived->array, to, change.scaling, label);
+    run_and_change(ready.redistributor, execution, ready.source, tensor, destination.to_local(),
+                   arrived, change.scaling);
   });
 }
 
