@@ -49,7 +49,7 @@ void progress(const DeviceMesh& mesh) {
   double reached = 0;
   const ProgressScope inner([&](const Progress& now) { reached = now.fraction; }, 1);
   redistribute(rand<Matrix>(mesh, {Shard(0)}, {1000, 600}), {Shard(1)});
-  check(reached == 1, "told at the end");
+  check(reached == (mesh.size() > 1 ? 1 : 0), "told at the end, if data moves");
 }
 
 }  // namespace

@@ -337,20 +337,19 @@ PendingWork FetcherAccess::work(const Fetcher& fetcher, const Execution& executi
                                 std::shared_ptr<void> views, const char* label) {
   const auto& state = fetcher.state_;
   if (op == nullptr)
-    return {{state, &fetching(*state)}, execution, arrays.piece, arrays.patch,
-            std::move(views),           label};
+    return {{{{state, &fetching(*state)}, arrays.piece, arrays.patch}},
+            execution,
+            std::move(views),
+            label};
   auto& accumulation = accumulating(*state);
   const auto combine = [&accumulation, arrays, op = *op](const Execution& on) {
     Combining(on, accumulation, arrays, op).run();
   };
   const auto arrived = arrived_in(accumulation, arrays.piece.type, arrays.piece.space);
-  return {{state, &accumulation.executor},
+  return {{{{state, &accumulation.executor}, arrays.patch, arrived}},
           execution,
-          arrays.patch,
-          arrived,
           std::move(views),
           label,
-          {},
           combine};
 }
 

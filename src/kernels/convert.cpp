@@ -4,11 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include <tessera/error/error.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 
+#include "kernels/avx2.hpp"
 #include "kernels/conversion.hpp"
 #include "kernels/convert.hpp"
 #include "kernels/non_temporal_copy.hpp"
@@ -24,6 +26,13 @@ struct Row {
   std::int64_t stride;
 
   Row from(std::int64_t i) const { return {data + i * stride, stride}; }
+  /// Brings the first elements into the cache, unless they are far apart.
+  void prefetch(std::int64_t length) const {
+    if (std::abs(stride) > cache_line) return;
+    const auto bytes = length * std::abs(stride);
+    const auto* const begin = stride < 0 ? data - bytes : data;
+    for (std::int64_t at = 0; at < bytes; at += cache_line) __builtin_prefetch(begin + at);
+  }
 };
 
 template <class T>
@@ -34,7 +43,8 @@ T& element(const Row& row, std::int64_t i) {
 /// Calls function(i, from, to) for all elements of two rows. Rows without gaps have a loop of their
 /// own, which is vectorised.
 template <class S, class T, class Function>
-void for_each_pair(const Row& from, const Row& to, std::int64_t length, const Function& function) {
+TESSERA_INLINED inline void for_each_pair(const Row& from, const Row& to, std::int64_t length,
+                                          const Function& function) {
   const bool is_dense =
       from.stride == std::int64_t{sizeof(S)} && to.stride == std::int64_t{sizeof(T)};
   if (is_dense) {
@@ -46,23 +56,48 @@ void for_each_pair(const Row& from, const Row& to, std::int64_t length, const Fu
   }
 }
 
+template <class T>
+struct ConvertElement {
+  template <class S>
+  TESSERA_INLINED void operator()(const S& read, T& written) const {
+    written = converted<T>(read);
+  }
+};
+
+template <class T, bool HasBeta>
+struct ScaleElement {
+  T alpha;
+  T beta;
+  TESSERA_INLINED void operator()(const T& read, T& written) const {
+    written = Scaled<T>{alpha, beta, HasBeta}(read, HasBeta ? written : read);
+  }
+};
+
 template <class S, class T>
-void convert_row(const Row& from, const Row& to, std::int64_t length) {
-  for_each_pair<S, T>(from, to, length,
-                      [](const S& read, T& written) { written = converted<T>(read); });
+TESSERA_INLINED inline void convert_row(const Row& from, const Row& to, std::int64_t length) {
+  for_each_pair<S, T>(from, to, length, ConvertElement<T>{});
 }
 
 template <class T>
-void scale_row(const Row& from, const Row& to, std::int64_t length, const Scaling& scaling) {
-  const Scaled<T> scaled{number_as<T>(scaling.alpha), number_as<T>(scaling.beta), true};
-  if (scaling.beta == Factor(0)) {
-    const auto alpha = Scaled<T>{scaled.alpha, scaled.beta, false};
-    for_each_pair<T, T>(from, to, length,
-                        [alpha](const T& read, T& written) { written = alpha(read, read); });
-  } else {
-    for_each_pair<T, T>(from, to, length,
-                        [scaled](const T& read, T& written) { written = scaled(read, written); });
-  }
+TESSERA_INLINED inline void scale_row(const Row& from, const Row& to, std::int64_t length,
+                                      const Scaling& scaling) {
+  const auto alpha = number_as<T>(scaling.alpha);
+  const auto beta = number_as<T>(scaling.beta);
+  if (scaling.beta == Factor(0))
+    for_each_pair<T, T>(from, to, length, ScaleElement<T, false>{alpha, beta});
+  else
+    for_each_pair<T, T>(from, to, length, ScaleElement<T, true>{alpha, beta});
+}
+
+// Variants for AVX2: twice as many elements per instruction.
+template <class S, class T>
+TESSERA_FOR_AVX2 void convert_row_by_avx2(const Row& from, const Row& to, std::int64_t length) {
+  convert_row<S, T>(from, to, length);
+}
+template <class T>
+TESSERA_FOR_AVX2 void scale_row_by_avx2(const Row& from, const Row& to, std::int64_t length,
+                                        const Scaling& scaling) {
+  scale_row<T>(from, to, length, scaling);
 }
 
 using ConvertRow = void (*)(const Row&, const Row&, std::int64_t);
@@ -71,14 +106,18 @@ using ScaleRow = void (*)(const Row&, const Row&, std::int64_t, const Scaling&);
 ConvertRow convert_row_of(ElementKind from, ElementKind to) {
   ConvertRow result = nullptr;
   with_element_type(from, [&]<class S>(std::type_identity<S>) {
-    with_element_type(to, [&]<class T>(std::type_identity<T>) { result = &convert_row<S, T>; });
+    with_element_type(to, [&]<class T>(std::type_identity<T>) {
+      result = has_avx2 ? &convert_row_by_avx2<S, T> : &convert_row<S, T>;
+    });
   });
   return result;
 }
 
 ScaleRow scale_row_of(ElementKind kind) {
   ScaleRow result = nullptr;
-  with_element_type(kind, [&]<class T>(std::type_identity<T>) { result = &scale_row<T>; });
+  with_element_type(kind, [&]<class T>(std::type_identity<T>) {
+    result = has_avx2 ? &scale_row_by_avx2<T> : &scale_row<T>;
+  });
   return result;
 }
 
@@ -91,8 +130,7 @@ struct Conversion {
   LoopArray destination_strides;
 };
 
-/// Converts row by row; one item is a chunk of the innermost loop. What is both converted and scaled
-/// lies in a small buffer between.
+/// Converts row by row; one item is a chunk of the innermost loop.
 struct HostConvert {
   Conversion work;
   ConvertRow convert;  ///< null if the types are equal
@@ -112,37 +150,46 @@ struct HostConvert {
   }
 
  private:
+  /// Goes part by part, so that what a part reads is fetched while the one before is changed.
   void run(const Row& from, const Row& to, std::int64_t length) const {
-    const bool is_direct = stores == Stores::cached || to.stride != element_bytes ||
-                           length * element_bytes < least_non_temporal_run;
-    if (is_direct && scale == nullptr) return convert(from, to, length);
-    if (is_direct && convert == nullptr) return scale(from, to, length, scaling);
-    alignas(cache_line) std::byte buffer[4096];
-    const Row between{buffer, element_bytes};
-    const auto most = std::int64_t{sizeof(buffer)} / element_bytes;
-    for (std::int64_t first = 0; first < length; first += most)
-      run_part(from.from(first), between, to.from(first), std::min(most, length - first),
-               is_direct);
-    if (!is_direct) fence_non_temporal_stores();
+    const bool streams = stores == Stores::non_temporal && to.stride == element_bytes &&
+                         length * element_bytes >= least_non_temporal_run;
+    const bool is_in_one = !streams && (scale == nullptr || convert == nullptr);
+    if (is_in_one) return change_part(from, to, length);
+    const auto most = changed_part_bytes / element_bytes;
+    for (std::int64_t first = 0; first < length; first += most) {
+      const auto next = first + most;
+      const auto next_length = std::min(most, length - next);
+      from.from(next).prefetch(next_length);
+      if (reads_destination()) to.from(next).prefetch(next_length);
+      const auto part_length = std::min(most, length - first);
+      if (streams)
+        stream_part(from.from(first), to.from(first), part_length);
+      else
+        change_part(from.from(first), to.from(first), part_length);
+    }
+    if (streams) fence_non_temporal_stores();
   }
 
-  /// Changes some elements in the buffer, and writes them.
-  void run_part(const Row& from, const Row& between, const Row& to, std::int64_t length,
-                bool is_direct) const {
-    if (convert != nullptr) convert(from, between, length);
-    const auto& changed = convert != nullptr ? between : from;
-    if (scale != nullptr && is_direct) return scale(changed, to, length, scaling);
-    if (scale != nullptr && scaling.beta == Factor(0)) {
-      scale(changed, between, length, scaling);
-    } else if (scale != nullptr) {
-      // What is there before takes part: it is brought into the buffer, and changed there.
-      alignas(cache_line) std::byte before[4096];
-      std::memcpy(before, to.data, static_cast<std::size_t>(length * element_bytes));
-      scale(changed, {before, element_bytes}, length, scaling);
-      non_temporal_copy(to.data, before, length * element_bytes, 0);
-      return;
-    }
-    non_temporal_copy(to.data, between.data, length * element_bytes, 0);
+  bool reads_destination() const { return scale != nullptr && scaling.beta != Factor(0); }
+
+  /// What is both converted and scaled lies in a small buffer between.
+  void change_part(const Row& from, const Row& to, std::int64_t length) const {
+    if (scale == nullptr) return convert(from, to, length);
+    if (convert == nullptr) return scale(from, to, length, scaling);
+    alignas(cache_line) std::byte converted[changed_part_bytes];
+    const Row between{converted, element_bytes};
+    convert(from, between, length);
+    scale(between, to, length, scaling);
+  }
+
+  /// Changes the elements in a small buffer, and writes them from there.
+  void stream_part(const Row& from, const Row& to, std::int64_t length) const {
+    alignas(cache_line) std::byte changed[changed_part_bytes];
+    if (reads_destination())
+      std::memcpy(changed, to.data, static_cast<std::size_t>(length * element_bytes));
+    change_part(from, {changed, element_bytes}, length);
+    non_temporal_copy(to.data, changed, length * element_bytes, 0);
   }
 };
 

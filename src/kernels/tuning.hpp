@@ -109,6 +109,16 @@ inline constexpr std::int64_t prefetch_distance = 4096;
 /// S0->S1/1024x2048 and S0->R/1024x2048.
 inline constexpr std::int64_t within_run = 1024;
 
+/// Size of the part of a row that is converted or scaled at once, bytes of the destination.
+///
+/// The source of a part is prefetched while the part before is changed, and a part that is written
+/// by non-temporal stores lies in a buffer of this size. Shorter parts cost more calls; longer ones
+/// leave less of the first-level cache to what is fetched. Measured on machine F with 2 ranks, as
+/// ratio to the plain move: parts of 4 KiB 0.96 (to float), 1.28 (alpha), 2.0 (alpha and beta);
+/// parts of 1 KiB 0.83, 1.08, 1.5; 512 bytes the same. Shown by: perf_movement, rows
+/// float64->float32, alpha and alpha_beta.
+inline constexpr std::int64_t changed_part_bytes = 1024;
+
 // Copies on a device.
 
 /// Number of copies that one kernel on a device makes.

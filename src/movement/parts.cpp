@@ -19,22 +19,45 @@ TensorPart part_along(const DeviceMesh& mesh, const DTensorSpec& spec, const Arr
   return part;
 }
 
-void move_parts(Operation& operation, const Execution& execution, const DeviceMesh& mesh,
-                const std::vector<PartMove>& moves, const PlanSettings& settings,
-                const CallText& words, const char* label) {
-  std::uint64_t hash = moves.size();
-  for (const auto& [from, to] : moves)
-    hash = hash_combine(hash, plan_hash(from.spec, to.spec, to.array.type, settings));
-  operation.agree(hash, words);
-  if (!mesh.coordinate() || moves.empty()) return;
+namespace {
+
+/// Holds what this rank moves: nothing off the mesh.
+struct BoundParts {
   std::vector<Redistributor> redistributors;
   std::vector<Pieces> pieces;
-  for (const auto& [from, to] : moves) {
-    redistributors.push_back(
-        cached_redistributor(mesh, from.spec, to.spec, to.array.type, settings));
-    pieces.push_back({from.array, to.array});
+};
+
+BoundParts agreed_parts(Operation& operation, const DeviceMesh& mesh, const PartMoves& parts) {
+  std::uint64_t hash = parts.moves.size();
+  for (const auto& [from, to] : parts.moves)
+    hash = hash_combine(hash, plan_hash(from.spec, to.spec, to.array.type, parts.settings));
+  operation.agree(hash, parts.words);
+  BoundParts bound;
+  if (!mesh.coordinate()) return bound;
+  for (const auto& [from, to] : parts.moves) {
+    bound.redistributors.push_back(
+        cached_redistributor(mesh, from.spec, to.spec, to.array.type, parts.settings));
+    bound.pieces.push_back({from.array, to.array});
   }
-  run_together(execution, redistributors, pieces, label);
+  return bound;
+}
+
+}  // namespace
+
+void move_parts(Operation& operation, const Execution& execution, const DeviceMesh& mesh,
+                const PartMoves& parts) {
+  const auto [redistributors, pieces] = agreed_parts(operation, mesh, parts);
+  if (!pieces.empty()) run_together(execution, redistributors, pieces, parts.label);
+}
+
+std::optional<PendingWork> work_of_parts(Operation& operation, const Execution& execution,
+                                         const DeviceMesh& mesh, const PartMoves& parts) {
+  const auto [redistributors, pieces] = agreed_parts(operation, mesh, parts);
+  if (pieces.empty()) return {};
+  PendingWork work{{}, execution, parts.views, parts.label};
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    work.moves.push_back(RedistributorAccess::move(redistributors[i], pieces[i]));
+  return work;
 }
 
 }  // namespace tessera::detail

@@ -11,6 +11,7 @@
 #include <tessera/movement/reshape.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 
+#include "engine/scratch.hpp"
 #include "kernels/pack.hpp"
 #include "movement/run_needs.hpp"
 
@@ -325,32 +326,65 @@ ReshapePlan plan_reshape(const DTensorSpec& spec, Extents shape) {
   return {spec, true};
 }
 
-void reshape_piece(Operation& operation, const Execution& execution, const DeviceMesh& mesh,
-                   const DTensorSpec& spec, const ReshapePlan& plan, const ArrayRef& from,
-                   const ArrayRef& to, const PlanSettings& settings, const char* label) {
+namespace {
+
+/// Says how the elements of a tensor travel to this rank's piece of its reshaped copy.
+struct Travel {
+  DTensorSpec spec;
+  std::vector<Needs> needs;
+  ArrayRef to;
+};
+
+/// Returns what travels, in a call that the ranks agree on here; none if this rank has its elements,
+/// which are copied here.
+std::optional<Travel> agreed_travel(Operation& operation, const Execution& execution,
+                                    const DeviceMesh& mesh, const ReshapedPieces& pieces,
+                                    const char* label) {
+  const auto& [spec, plan, from, to, settings] = pieces;
   const auto words = [&] {
-    return fmt::format("reshape of {} {} to {}", to_string(to.type), to_string(spec),
-                       to_string(plan.spec));
+    return fmt::format("reshape of {} {} to {}", to_string(pieces.to.type), to_string(pieces.spec),
+                       to_string(pieces.plan.spec));
   };
   const auto hash = hash_combine(plan_hash(spec, spec, to.type, settings), plan.spec.hash());
   if (plan.is_local) {
     operation.state(hash, words);
     if (!execution.is_given()) execution.fence("tessera::reshape: before reading the source");
     if (mesh.coordinate()) copy_row_major(execution, from, to);
-    return finish(execution, label);
+    finish(execution, label);
+    return {};
   }
   operation.agree(hash, words);
-  if (!mesh.coordinate()) return;
+  if (!mesh.coordinate()) return {};
   const auto groups = groups_of(spec.shape(), plan.spec.shape());
-  std::vector<Needs> needs;
+  Travel travel{without_partial(spec), {}, to};
   for (int rank = 0; rank < mesh.size(); ++rank)
-    needs.push_back(FlatPiece(plan.spec, groups, plan.spec.layout().coordinate(rank))
-                        .needs(spec.shape(), groups));
+    travel.needs.push_back(FlatPiece(plan.spec, groups, plan.spec.layout().coordinate(rank))
+                               .needs(spec.shape(), groups));
   const FlatPiece own(plan.spec, groups, *mesh.coordinate());
-  auto flat = to;
-  flat.extents = spec.shape();
-  flat.strides = own.strides(spec.shape(), groups);
-  run_needs(execution, mesh, without_partial(spec), needs, from, flat, settings, label);
+  travel.to.extents = spec.shape();
+  travel.to.strides = own.strides(spec.shape(), groups);
+  return travel;
+}
+
+}  // namespace
+
+void reshape_piece(Operation& operation, const Execution& execution, const DeviceMesh& mesh,
+                   const ReshapedPieces& pieces, const char* label) {
+  const auto travel = agreed_travel(operation, execution, mesh, pieces, label);
+  if (!travel) return;
+  run_needs(execution, mesh, travel->spec, travel->needs, pieces.from, travel->to, pieces.settings,
+            label);
+}
+
+std::optional<PendingWork> start_reshape(Operation& operation, const Execution& execution,
+                                         const DeviceMesh& mesh, const ReshapedPieces& pieces,
+                                         std::shared_ptr<void> views, const char* label) {
+  const auto travel = agreed_travel(operation, execution, mesh, pieces, label);
+  if (!travel) return {};
+  // The call in the background brings scratch memory of its own.
+  const auto executor = executor_of_needs(mesh, travel->spec, travel->needs, travel->to.type,
+                                          pieces.settings, std::make_shared<Scratch>());
+  return PendingWork{{{executor, pieces.from, travel->to}}, execution, std::move(views), label};
 }
 
 }  // namespace tessera::detail

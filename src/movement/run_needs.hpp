@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include <tessera/mesh/device_mesh.hpp>
@@ -9,8 +10,16 @@
 #include <tessera/tensor/execution.hpp>
 
 #include "plan/needs.hpp"
+#include "redistribute/executor.hpp"
 
 namespace tessera::detail {
+
+/// Returns what brings to every rank of the mesh what it needs of the tensor `spec`. `mesh` and
+/// `scratch` are in use until its end.
+std::shared_ptr<Executor> executor_of_needs(const DeviceMesh& mesh, const DTensorSpec& spec,
+                                            const std::vector<Needs>& needs, ElementType type,
+                                            const PlanSettings& settings,
+                                            std::shared_ptr<Scratch> scratch);
 
 /// Brings to every rank of the mesh what it needs of the tensor `spec`, in a call that the ranks have
 /// agreed on. `piece` is this rank's piece of the tensor, `array` that in which the needs have their

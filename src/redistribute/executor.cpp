@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include <tessera/comm/detail/keep_for_messages.hpp>
@@ -20,7 +21,24 @@ std::size_t blocks(const std::vector<Step>& steps) {
   return result;
 }
 
+bool are_of_same_kinds(const std::vector<Step>& a, const std::vector<Step>& b) {
+  return std::ranges::equal(a, b, [](const Step& s, const Step& t) {
+    return s.kind == t.kind && s.phases.size() == t.phases.size();
+  });
+}
+
 }  // namespace
+
+std::vector<std::vector<BoundPlan>> of_same_kinds(std::span<const BoundPlan> plans) {
+  std::vector<std::vector<BoundPlan>> result;
+  for (const auto& plan : plans) {
+    const auto alike = std::ranges::find_if(result, [&](const std::vector<BoundPlan>& group) {
+      return are_of_same_kinds(group.front().steps, plan.steps);
+    });
+    (alike == result.end() ? result.emplace_back() : *alike).push_back(plan);
+  }
+  return result;
+}
 
 ArrayRef nothing_like(const ArrayRef& array) {
   const auto none = Extents::filled(array.extents.size(), 0);

@@ -41,13 +41,25 @@ void PendingCall::begin(std::optional<PendingWork> work) {
   work_ = std::move(work);
   views_ = std::move(work_->views);
   scratch_ = take_scratch(mesh_);
-  bound_ = std::make_unique<BoundPlan>(
-      work_->executor->bound(work_->source, work_->destination, work_->scaling));
+  std::vector<BoundPlan> plans;
+  for (const auto& [executor, source, destination] : work_->moves)
+    plans.push_back(executor->bound(source, destination));
+  plans_ = of_same_kinds(plans);
   left_open_before_ = ever_left_open;
-  run_ = std::make_unique<Run>(work_->execution, std::span(bound_.get(), 1),
-                               work_->executor->group(), *scratch_, work_->label);
+  run();
   if (run_->test()) return end();
   rest();
+}
+
+/// Begins with what goes on in the background: the last of several groups of plans. The others are
+/// complete on return: all ranks must begin the executions of all calls in one order.
+void PendingCall::run() {
+  for (const auto& together : plans_) {
+    run_.reset();
+    run_ = std::make_unique<Run>(work_->execution, together, work_->moves.front().executor->group(),
+                                 *scratch_, work_->label);
+    if (&together != &plans_.back()) run_->wait();
+  }
 }
 
 namespace {

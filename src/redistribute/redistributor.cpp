@@ -86,12 +86,6 @@ bool can_run_in_place(const detail::RedistributorAccess::State& state) {
   return steps.front().kind == StepKind::reduce ? phases > 1 : all_stays;
 }
 
-bool are_of_same_kinds(const std::vector<Step>& a, const std::vector<Step>& b) {
-  return std::ranges::equal(a, b, [](const Step& s, const Step& t) {
-    return s.kind == t.kind && s.phases.size() == t.phases.size();
-  });
-}
-
 }  // namespace
 
 Redistributor detail::RedistributorAccess::make(RedistributePlan plan, const Meshes& meshes,
@@ -231,16 +225,11 @@ BoundPlan RedistributorAccess::bound(const Redistributor& redistributor, const A
                               state.is_on_target ? destination : nothing_like(destination));
 }
 
-PendingWork RedistributorAccess::work(const Redistributor& redistributor,
-                                      const Execution& execution, const Pieces& pieces,
-                                      std::shared_ptr<void> views, const char* label) {
+PendingMove RedistributorAccess::move(const Redistributor& redistributor, const Pieces& pieces) {
   const auto& state = redistributor.state_;
   return {std::shared_ptr<Executor>(state, &state->executor),
-          execution,
           state->is_on_source ? pieces.source : nothing_like(pieces.source),
-          state->is_on_target ? pieces.destination : nothing_like(pieces.destination),
-          std::move(views),
-          label};
+          state->is_on_target ? pieces.destination : nothing_like(pieces.destination)};
 }
 
 bool RedistributorAccess::can_replace(const Redistributor& redistributor, const ArrayRef& source) {
@@ -265,25 +254,16 @@ void RedistributorAccess::agree(const Redistributor& redistributor, Operation& c
 
 void run_together(const Execution& execution, std::span<const Redistributor> redistributors,
                   std::span<const Pieces> pieces, const char* operation) {
-  std::vector<BoundPlan> left;
+  std::vector<BoundPlan> plans;
   for (std::size_t i = 0; i < pieces.size(); ++i)
-    left.push_back(
+    plans.push_back(
         RedistributorAccess::bound(redistributors[i], pieces[i].source, pieces[i].destination));
   Scratch& scratch = RedistributorAccess::scratch(redistributors.front());
-  while (!left.empty()) {
-    const auto& first = left.front().steps;
-    std::vector<BoundPlan> alike;
-    std::vector<BoundPlan> others;
-    for (const auto& plan : left) {
-      const bool joins = alike.empty() || are_of_same_kinds(plan.steps, first);
-      (joins ? alike : others).push_back(plan);
-    }
-    const auto& group = RedistributorAccess::group(redistributors.front());
+  const auto& group = RedistributorAccess::group(redistributors.front());
+  for (const auto& alike : of_same_kinds(plans))
     keeping(
         group.communicator, [&] { run_plans(execution, alike, group, scratch, operation); },
         [&] { return taken_from(scratch); });
-    left.swap(others);
-  }
 }
 
 std::uint64_t Change::hash() const {

@@ -80,14 +80,12 @@ void expect_joined() {
         Extents part{7, 5};
         part[d] = extent;
         const auto offset = shape[d];
-        const auto value = GlobalIndex(dim == 0 ? Extents{11, 5} : Extents{7, 11});
         parts.push_back(redistribute<V>(redistribute(
             slice(iota<V>(mesh, all_replicate, dim == 0 ? Extents{11, 5} : Extents{7, 11}),
                   dim == 0 ? Range{offset, offset + extent} : Range{0, 7},
                   dim == 1 ? Range{offset, offset + extent} : Range{0, 5}),
             placements)));
         shape[d] += extent;
-        static_cast<void>(value);
       }
       const auto whole = concatenate(parts, dim, Target(placements));
       EXPECT_EQ(wrong_iota(whole), "") << to_string(whole.spec()) << dim;

@@ -85,6 +85,19 @@ TEST(FromLocal, uneven_columns_are_gathered_exactly) {
   }
 }
 
+TEST(FromLocal, static_extents_are_known_without_a_message) {
+  using Fixed = Kokkos::View<double[3][2], Kokkos::LayoutRight, TestSpace>;
+  for (const auto& mesh : lines()) {
+    const Traffic traffic;
+    const auto replicated = from_local(Fixed("replicated"), mesh, {Replicate()});
+    const auto sum = from_local(Fixed("sum"), mesh, {Partial()});
+    EXPECT_EQ(traffic.metadata() + traffic.exchanges(), 0);
+    if (!is_on(mesh)) continue;
+    EXPECT_EQ(replicated.shape(), (Extents{3, 2}));
+    EXPECT_EQ(sum.shape(), (Extents{3, 2}));
+  }
+}
+
 TEST(FromLocal, run_check_finds_a_replica_of_another_shape) {
   for (const auto& mesh : longer_lines()) {
     const int last = mesh.size() - 1;

@@ -21,7 +21,8 @@ using ProgressObserver = std::function<void(const Progress&)>;
 /// Installs `observer` for operations of this thread, and restores the previous one when destroyed.
 ///
 /// Scopes nest: only the innermost observer is called. It is called at the end of each operation of
-/// at least `least_bytes` bytes, with fraction 1, and before that at most every tenth of a second.
+/// at least `least_bytes` bytes, with fraction 1, and before that at most every tenth of a second. An
+/// operation that moves nothing is not reported.
 class ProgressScope {
  public:
   explicit ProgressScope(ProgressObserver observer,

@@ -217,16 +217,14 @@ template <class V, class W, class Result, class Prepare>
 Pending<Result> start_fetch(FunctionName function, const Execution& execution,
                             const DTensor<V>& tensor, const W& patch, const ReduceOp* op,
                             const Result& result, const Prepare& prepare) {
-  const auto& mesh = tensor.device_mesh();
-  auto* const calls = named(function.text, [&] { return MeshAccess::calls(mesh); });
-  auto call = std::make_unique<PendingCall>(mesh, calls, function);
-  call->start([&](Operation& operation) -> std::optional<PendingWork> {
-    if (!mesh.coordinate()) return {};
+  return start_call(function, tensor.device_mesh(), [&](Operation& operation) {
+    std::pair<Result, std::optional<PendingWork>> started(result, std::nullopt);
+    if (!tensor.device_mesh().coordinate()) return started;
     const Fetcher fetcher = prepare(operation);
-    return FetcherAccess::work(fetcher, execution, tensor_and_patch(tensor, patch), op,
-                               held_with(tensor, patch), "tessera::fetch");
+    started.second = FetcherAccess::work(fetcher, execution, tensor_and_patch(tensor, patch), op,
+                                         held_with(tensor, patch), "tessera::fetch");
+    return started;
   });
-  return {std::move(call), result};
 }
 
 }  // namespace detail

@@ -36,6 +36,44 @@ struct ViewOf<DTensor<V>> {
 template <class List>
 using view_of_list_t = typename ViewOf<std::ranges::range_value_t<const List&>>::type;
 
+/// Returns the mesh of the first tensor. Errors: InvalidArgument for no tensors.
+template <class List>
+const DeviceMesh& mesh_of_list(const char* function, const List& tensors) {
+  return named(function, [&]() -> const DeviceMesh& {
+    require(std::ranges::begin(tensors) != std::ranges::end(tensors),
+            "expected at least 1 tensor, got none");
+    return std::ranges::begin(tensors)->device_mesh();
+  });
+}
+
+template <class List>
+PreparedParts<redistributed_view_t<view_of_list_t<List>>> prepare_joined(const List& tensors,
+                                                                         int tensor_dim,
+                                                                         const Target& target) {
+  using V = view_of_list_t<List>;
+  using Result = redistributed_view_t<V>;
+  constexpr auto label = "tessera::concatenate";
+  const auto& mesh = std::ranges::begin(tensors)->device_mesh();
+  std::vector<DTensorSpec> specs;
+  std::vector<TensorPart> parts;
+  for (const auto& tensor : tensors) {
+    require_all_on(mesh, tensor.device_mesh());
+    specs.push_back(tensor.spec());
+    parts.push_back({tensor.spec(), array_ref(tensor.to_local())});
+  }
+  const auto shape = joined_shape(specs, tensor_dim);
+  const int dim = dim_of(shape, tensor_dim);
+  const auto spec = target_spec(mesh.layout(), shape, target);
+  require_representable<Result>(spec);
+  const auto result = allocate_dtensor<Result>(mesh, spec, label);
+  const auto views = std::make_shared<std::vector<std::shared_ptr<void>>>();
+  for (const auto& tensor : tensors) views->push_back(held_with(tensor, result.to_local()));
+  return {result,
+          {moves_of_concatenation(mesh, parts, {spec, array_ref(result.to_local())}, dim),
+           settings_for<V, Result>(),
+           [specs, spec, dim] { return concatenation_in_words(specs, spec, dim); }, views, label}};
+}
+
 }  // namespace detail
 
 /// Returns the tensors one after another along a tensor dim, as one tensor in new memory.
@@ -68,42 +106,24 @@ DTensor<redistributed_view_t<detail::view_of_list_t<List>>> concatenate(const Ex
                                                                         const List& tensors,
                                                                         int tensor_dim,
                                                                         const Target& target) {
-  using V = detail::view_of_list_t<List>;
-  using Result = redistributed_view_t<V>;
-  require(std::ranges::begin(tensors) != std::ranges::end(tensors),
-          "concatenate: expected at least 1 tensor, got none");
-  const auto& mesh = std::ranges::begin(tensors)->device_mesh();
-  return collectively(mesh, "concatenate", [&](Operation& operation) {
-    constexpr auto label = "tessera::concatenate";
-    std::vector<DTensorSpec> specs;
-    std::vector<detail::TensorPart> parts;
-    for (const auto& tensor : tensors) {
-      detail::require_all_on(mesh, tensor.device_mesh());
-      specs.push_back(tensor.spec());
-      parts.push_back({tensor.spec(), array_ref(tensor.to_local())});
-    }
-    const auto shape = detail::joined_shape(specs, tensor_dim);
-    const int dim = detail::dim_of(shape, tensor_dim);
-    auto spec = detail::target_spec(mesh.layout(), shape, target);
-    detail::require_representable<Result>(spec);
-    auto result = detail::allocate_dtensor<Result>(mesh, spec, label);
-    const auto moves = detail::moves_of_concatenation(
-        mesh, parts, {result.spec(), array_ref(result.to_local())}, dim);
-    const auto words = [&] { return detail::concatenation_in_words(specs, result.spec(), dim); };
-    detail::keeping(
-        mesh.communicator(),
-        [&] {
-          detail::move_parts(operation, exec, mesh, moves, detail::settings_for<V, Result>(), words,
-                             label);
-        },
-        [&] {
-          auto all = std::make_shared<std::vector<std::shared_ptr<void>>>();
-          for (const auto& tensor : tensors)
-            all->push_back(detail::held_with(tensor, result.to_local()));
-          return all;
-        });
-    return result;
-  });
+  return detail::move_parts("concatenate", exec, detail::mesh_of_list("concatenate", tensors),
+                            [&] { return detail::prepare_joined(tensors, tensor_dim, target); });
+}
+
+/// Starts concatenate() in the background, with a target. If some tensors are reduced and others are
+/// not, one of the two exchanges is complete on return.
+template <class List>
+Pending<DTensor<redistributed_view_t<detail::view_of_list_t<List>>>> concatenate_async(
+    const List& tensors, int tensor_dim, const Target& target) {
+  return concatenate_async(Execution(), tensors, tensor_dim, target);
+}
+/// Starts concatenate() in the background, ordered on `exec`.
+template <class List>
+Pending<DTensor<redistributed_view_t<detail::view_of_list_t<List>>>> concatenate_async(
+    const Execution& exec, const List& tensors, int tensor_dim, const Target& target) {
+  return detail::start_parts("concatenate_async", exec,
+                             detail::mesh_of_list("concatenate_async", tensors),
+                             [&] { return detail::prepare_joined(tensors, tensor_dim, target); });
 }
 
 }  // namespace tessera

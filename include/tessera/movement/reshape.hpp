@@ -4,13 +4,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
 
 #include <tessera/redistribute/detail/redistribution.hpp>
+#include <tessera/redistribute/pending.hpp>
 #include <tessera/tensor/dtensor.hpp>
 #include <tessera/tensor/execution.hpp>
 #include <tessera/tensor/permute.hpp>
@@ -30,11 +33,23 @@ struct ReshapePlan {
 /// than one extent −1.
 ReshapePlan plan_reshape(const DTensorSpec& spec, Extents shape);
 
-/// Copies the piece `from` of a tensor into the piece `to` of the plan's spec, in a call that the
-/// ranks agree on here.
+/// Names the pieces of a tensor and of its reshaped copy.
+struct ReshapedPieces {
+  const DTensorSpec& spec;
+  const ReshapePlan& plan;
+  ArrayRef from;
+  ArrayRef to;
+  PlanSettings settings;
+};
+
+/// Copies one piece into the other one, in a call that the ranks agree on here.
 void reshape_piece(Operation& operation, const Execution& execution, const DeviceMesh& mesh,
-                   const DTensorSpec& spec, const ReshapePlan& plan, const ArrayRef& from,
-                   const ArrayRef& to, const PlanSettings& settings, const char* label);
+                   const ReshapedPieces& pieces, const char* label);
+/// Agrees on the same, and returns what travels as the work of a call in the background. What travels
+/// not is copied here. `views` owns the memory of the pieces.
+std::optional<PendingWork> start_reshape(Operation& operation, const Execution& execution,
+                                         const DeviceMesh& mesh, const ReshapedPieces& pieces,
+                                         std::shared_ptr<void> views, const char* label);
 
 }  // namespace detail
 
@@ -73,12 +88,37 @@ DTensor<reshaped_view_t<V, Dims>> reshape(const Execution& exec, const DTensor<V
     detail::keeping(
         mesh.communicator(),
         [&] {
-          detail::reshape_piece(operation, exec, mesh, tensor.spec(), plan,
-                                array_ref(tensor.to_local()), array_ref(result.to_local()),
-                                detail::plain_settings<V>(), label);
+          detail::reshape_piece(operation, exec, mesh,
+                                {tensor.spec(), plan, array_ref(tensor.to_local()),
+                                 array_ref(result.to_local()), detail::plain_settings<V>()},
+                                label);
         },
         [&] { return detail::held_with(tensor, result.to_local()); });
     return result;
+  });
+}
+
+/// Starts reshape() in the background.
+template <LocalView V, std::size_t Dims>
+Pending<DTensor<reshaped_view_t<V, Dims>>> reshape_async(const DTensor<V>& tensor,
+                                                         const std::int64_t (&shape)[Dims]) {
+  return reshape_async(Execution(), tensor, shape);
+}
+/// Starts reshape() in the background, ordered on `exec`.
+template <LocalView V, std::size_t Dims>
+Pending<DTensor<reshaped_view_t<V, Dims>>> reshape_async(const Execution& exec,
+                                                         const DTensor<V>& tensor,
+                                                         const std::int64_t (&shape)[Dims]) {
+  const auto& mesh = tensor.device_mesh();
+  return detail::start_call("reshape_async", mesh, [&](Operation& operation) {
+    constexpr auto label = "tessera::reshape";
+    const auto plan = detail::plan_reshape(tensor.spec(), std::span(shape));
+    const auto result = detail::allocate_dtensor<reshaped_view_t<V, Dims>>(mesh, plan.spec, label);
+    auto work = detail::start_reshape(operation, exec, mesh,
+                                      {tensor.spec(), plan, array_ref(tensor.to_local()),
+                                       array_ref(result.to_local()), detail::plain_settings<V>()},
+                                      detail::held_with(tensor, result.to_local()), label);
+    return std::pair(result, std::move(work));
   });
 }
 

@@ -21,6 +21,22 @@ std::vector<PartMove> moves_of_roll(const DeviceMesh& mesh, const DTensorSpec& s
                                     int tensor_dim);
 std::string roll_in_words(const DTensorSpec& spec, std::int64_t shift, int tensor_dim);
 
+template <class V>
+PreparedParts<redistributed_view_t<V>> prepare_roll(const DTensor<V>& tensor, std::int64_t shift,
+                                                    int tensor_dim) {
+  using Result = redistributed_view_t<V>;
+  constexpr auto label = "tessera::roll";
+  const auto& mesh = tensor.device_mesh();
+  const int dim = dim_of(tensor.shape(), tensor_dim);
+  const auto result = allocate_dtensor<Result>(mesh, tensor.spec(), label);
+  return {result,
+          {moves_of_roll(mesh, tensor.spec(), array_ref(tensor.to_local()),
+                         array_ref(result.to_local()), shift, dim),
+           settings_for<V, Result>(),
+           [spec = tensor.spec(), shift, dim] { return roll_in_words(spec, shift, dim); },
+           held_with(tensor, result.to_local()), label}};
+}
+
 }  // namespace detail
 
 /// Returns the tensor with its elements moved by `shift` along a tensor dim; what leaves it at one end
@@ -38,24 +54,23 @@ DTensor<redistributed_view_t<V>> roll(const DTensor<V>& tensor, std::int64_t shi
 template <LocalView V>
 DTensor<redistributed_view_t<V>> roll(const Execution& exec, const DTensor<V>& tensor,
                                       std::int64_t shift, int tensor_dim) {
-  using Result = redistributed_view_t<V>;
-  const auto& mesh = tensor.device_mesh();
-  return collectively(mesh, "roll", [&](Operation& operation) {
-    constexpr auto label = "tessera::roll";
-    const int dim = detail::dim_of(tensor.shape(), tensor_dim);
-    auto result = detail::allocate_dtensor<Result>(mesh, tensor.spec(), label);
-    const auto moves = detail::moves_of_roll(mesh, tensor.spec(), array_ref(tensor.to_local()),
-                                             array_ref(result.to_local()), shift, dim);
-    const auto words = [&] { return detail::roll_in_words(tensor.spec(), shift, dim); };
-    detail::keeping(
-        mesh.communicator(),
-        [&] {
-          detail::move_parts(operation, exec, mesh, moves, detail::settings_for<V, Result>(), words,
-                             label);
-        },
-        [&] { return detail::held_with(tensor, result.to_local()); });
-    return result;
-  });
+  return detail::move_parts("roll", exec, tensor.device_mesh(),
+                            [&] { return detail::prepare_roll(tensor, shift, tensor_dim); });
+}
+
+/// Starts roll() in the background.
+template <LocalView V>
+Pending<DTensor<redistributed_view_t<V>>> roll_async(const DTensor<V>& tensor, std::int64_t shift,
+                                                     int tensor_dim) {
+  return roll_async(Execution(), tensor, shift, tensor_dim);
+}
+/// Starts roll() in the background, ordered on `exec`.
+template <LocalView V>
+Pending<DTensor<redistributed_view_t<V>>> roll_async(const Execution& exec,
+                                                     const DTensor<V>& tensor, std::int64_t shift,
+                                                     int tensor_dim) {
+  return detail::start_parts("roll_async", exec, tensor.device_mesh(),
+                             [&] { return detail::prepare_roll(tensor, shift, tensor_dim); });
 }
 
 }  // namespace tessera

@@ -265,18 +265,19 @@ Pending<redistributed_view_t<V>> start_collective(const Execution& execution, co
                                                   const MeshDims& mesh_dims) {
   const auto along =
       named(Kind::function.text, [&] { return mesh.ndim() == 1 ? mesh : line(mesh, mesh_dims); });
-  auto call = std::make_unique<PendingCall>(along, MeshAccess::calls(along), Kind::function);
-  redistributed_view_t<V> result;
-  call->start([&](Operation& operation) -> std::optional<PendingWork> {
+  return start_call(Kind::function, along, [&](Operation& operation) {
+    std::pair<redistributed_view_t<V>, std::optional<PendingWork>> started;
     if (mesh.ndim() == 1) line(mesh, mesh_dims);
-    if (!along.coordinate()) return {};
+    if (!along.coordinate()) return started;
     const auto ready = kind.prepare(operation, view, along);
-    result = ready.result;
     const Pieces pieces{ready.source, ready.destination};
-    return RedistributorAccess::work(ready.redistributor, execution, pieces, held(view, result),
-                                     Kind::label);
+    started.first = ready.result;
+    started.second = PendingWork{{RedistributorAccess::move(ready.redistributor, pieces)},
+                                 execution,
+                                 held(view, ready.result),
+                                 Kind::label};
+    return started;
   });
-  return {std::move(call), result};
 }
 
 template <class T>

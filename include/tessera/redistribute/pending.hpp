@@ -6,7 +6,9 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <tessera/agreement/detail/operation.hpp>
 #include <tessera/agreement/detail/wait.hpp>
@@ -54,6 +56,7 @@ class PendingCall {
 
  private:
   void begin(std::optional<PendingWork> work);
+  void run();
   void rest();
   bool advance() noexcept;
   template <class GoOn>
@@ -66,7 +69,7 @@ class PendingCall {
   std::optional<PendingWork> work_;
   std::shared_ptr<void> views_;  ///< kept until the Pending is destroyed
   std::shared_ptr<Scratch> scratch_;
-  std::unique_ptr<BoundPlan> bound_;
+  std::vector<std::vector<BoundPlan>> plans_;  ///< those in one entry run together
   std::unique_ptr<Run> run_;
   std::uint64_t left_open_before_ = 0;  ///< value of ever_left_open before run_ began
   std::optional<Watch> watch_;
@@ -138,5 +141,25 @@ class Pending {
   detail::Kept<Result> result_;
   std::unique_ptr<detail::PendingCall> call_;  // last: the call ends before the Views do
 };
+
+namespace detail {
+
+/// Starts a call of the mesh in the background. prepare(operation) returns the result, as it will be,
+/// and a std::optional<PendingWork>.
+template <class Prepare>
+auto start_call(FunctionName function, const DeviceMesh& mesh, const Prepare& prepare) {
+  using Result = typename std::invoke_result_t<const Prepare&, Operation&>::first_type;
+  auto* const calls = named(function.text, [&] { return MeshAccess::calls(mesh); });
+  auto call = std::make_unique<PendingCall>(mesh, calls, function);
+  Result result;
+  call->start([&](Operation& operation) {
+    auto prepared = prepare(operation);
+    result = std::move(prepared.first);
+    return std::move(prepared.second);
+  });
+  return Pending<Result>(std::move(call), result);
+}
+
+}  // namespace detail
 
 }  // namespace tessera

@@ -138,15 +138,19 @@ struct Pieces {
   ArrayRef destination;
 };
 
-/// Holds what a call in the background moves.
-struct PendingWork {
+/// Names one of the plans of a call, and the arrays between which it moves.
+struct PendingMove {
   std::shared_ptr<Executor> executor;
-  Execution execution;
   ArrayRef source;
   ArrayRef destination;
-  std::shared_ptr<void> views;  ///< owner of the memory of both arrays
+};
+
+/// Holds what a call in the background moves. All moves are on one group of ranks.
+struct PendingWork {
+  std::vector<PendingMove> moves;
+  Execution execution;
+  std::shared_ptr<void> views;  ///< owner of the memory of all arrays
   const char* label;
-  Scaling scaling = {};  ///< changes what arrives
   /// Does what is left for this rank once all has arrived; empty if nothing is.
   std::function<void(const Execution&)> complete = {};
 };
@@ -195,9 +199,8 @@ struct RedistributorAccess {
   /// Returns the plan with these arrays, for detail::Run.
   static BoundPlan bound(const Redistributor& redistributor, const ArrayRef& source,
                          const ArrayRef& destination);
-  /// Returns the same for a call in the background. `views` owns the memory of the pieces.
-  static PendingWork work(const Redistributor& redistributor, const Execution& execution,
-                          const Pieces& pieces, std::shared_ptr<void> views, const char* label);
+  /// Returns the same for a call in the background.
+  static PendingMove move(const Redistributor& redistributor, const Pieces& pieces);
   /// Returns the ranks that take part: those of the mesh, or of both meshes.
   static const Group& group(const Redistributor& redistributor);
   /// Returns the scratch memory that it uses.

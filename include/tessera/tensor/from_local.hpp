@@ -79,7 +79,7 @@ struct FromLocalCall {
   const Target& target;
   int mesh_dims;
   FromLocal options;
-  std::size_t tensor_dims;
+  Extents static_extents;  ///< those of the View type; 0: dynamic
   ElementType type;
 
   /// Returns the call as text.
@@ -98,12 +98,13 @@ DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& targe
     auto spec = has_spec
                     ? target_spec(mesh.layout(), target.spec()->shape(), target)
                     : make_spec(mesh.layout(), target.placements(mesh.ndim()), static_extents<V>());
-    const bool is_known = V::rank() == 0 || has_spec;
     require_representable<V>(spec);
     if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));
-    const FromLocalCall call{target, mesh.ndim(), options, V::rank(), type};
-    operation.agree(call.hash(), call);
     const auto local_shape = extents_of(view);
+    // Dims of static extent are not sharded, see require_representable().
+    const bool is_known = V::rank_dynamic == 0 || has_spec;
+    const FromLocalCall call{target, mesh.ndim(), options, static_extents<V>(), type};
+    operation.agree(call.hash(), call);
     if (options.run_check) check_pieces(mesh, is_known ? &spec : nullptr, type, local_shape);
     if (is_known)
       require_local_shape(mesh, spec, local_shape);
@@ -137,7 +138,8 @@ DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& targe
 ///
 /// The global shape is inferred from all local shapes, which may be any uneven sizes that form a
 /// grid, by one small all-gather (metadata); under Balanced, Cyclic and HeadTail they must be those
-/// of the rule. If the target is a spec, its shape and boundaries
+/// of the rule. If all extents of the View type are static, they are the global shape, and nothing is
+/// gathered. If the target is a spec, its shape and boundaries
 /// hold, there is no all-gather, and a View that does not fit throws on its rank. With
 /// options.run_check all ranks throw if element types, extents or replicas differ. Replicas are
 /// compared bitwise with coordinate 0; those of structs include their padding. Off the mesh the

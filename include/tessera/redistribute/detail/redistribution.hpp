@@ -295,8 +295,10 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
     if (ready.redistributor) {
       constexpr auto label = "tessera::redistribute";
       const Pieces pieces{array_ref(tensor.to_local()), ready.destination()};
-      work = RedistributorAccess::work(*ready.redistributor, execution, pieces,
-                                       held_with(tensor, result.to_local()), label);
+      work = PendingWork{{RedistributorAccess::move(*ready.redistributor, pieces)},
+                         execution,
+                         held_with(tensor, result.to_local()),
+                         label};
       if (ready.arrived)
         work->complete = [arrived = *ready.arrived,
                           to = array_ref(result.to_local())](const Execution& on) {
