@@ -15,11 +15,12 @@
 #include <tessera/tessera.hpp>
 
 #include "../in_turns.hpp"
+#include "peer.hpp"
 
 namespace tessera::perf {
 namespace {
 
-using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+using Matrix = PeerMatrix;
 using Columns = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 using Floats = Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
@@ -56,6 +57,17 @@ void scaled(benchmark::State& state, const IntoOptions& options) {
   const auto y = ones<Matrix>(world(), Shard(1), {edge, edge});
   compare(
       state, [&] { redistribute_into(y, x, options); }, [&] { redistribute_into(y, x); });
+}
+
+/// Compares the same with COSTA; registered where there is one.
+void scaled_by_costa(benchmark::State& state, double alpha, double beta) {
+  const auto x = ones<Matrix>(world(), Shard(0), {edge, edge});
+  const auto y = ones<Matrix>(world(), Shard(1), {edge, edge});
+  const auto z = ones<Matrix>(world(), Shard(1), {edge, edge});
+  const auto costa = costa_scaled(x.to_local(), z.to_local(), alpha, beta);
+  const IntoOptions options{.alpha = alpha, .beta = beta};
+  compare(
+      state, [&] { redistribute_into(y, x, options); }, costa);
 }
 
 /// Compares a move from row-major to column-major shards with a local transpose and a plain move.
@@ -103,6 +115,11 @@ void add_all() {
   add("float32->float64", widened);
   add("alpha", [](auto& state) { scaled(state, {.alpha = 2}); });
   add("alpha_beta", [](auto& state) { scaled(state, {.alpha = 2, .beta = 0.5}); });
+  if (has_costa) {
+    add("costa/plain", [](auto& state) { scaled_by_costa(state, 1, 0); });
+    add("costa/alpha", [](auto& state) { scaled_by_costa(state, 2, 0); });
+    add("costa/alpha_beta", [](auto& state) { scaled_by_costa(state, 2, 0.5); });
+  }
   add("transposing", transposing);
   for (const std::int64_t kib : {64, 1024, 16384})
     if (8 * edge >= kib)

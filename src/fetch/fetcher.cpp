@@ -151,9 +151,10 @@ Accumulation& accumulating(State& state) {
   return *state.accumulating;
 }
 
-/// Returns the array in which patches of other ranks arrive.
-ArrayRef arrived_in(Accumulation& accumulation, ElementType type, MemorySpace space) {
-  auto* const data = accumulation.arrived.reserve(accumulation.size * type.size, space);
+/// Returns the array in `buffer` in which patches of other ranks arrive.
+ArrayRef arrived_in(ScratchBuffer& buffer, const Accumulation& accumulation, ElementType type,
+                    MemorySpace space) {
+  auto* const data = buffer.reserve(accumulation.size * type.size, space);
   return row_major(data, type, {accumulation.size}, space);
 }
 
@@ -161,23 +162,23 @@ ArrayRef arrived_in(Accumulation& accumulation, ElementType type, MemorySpace sp
 class Combining {
  public:
   Combining(const Execution& execution, Accumulation& accumulation, const TensorAndPatch& arrays,
-            ReduceOp op)
+            const ArrayRef& arrived, ReduceOp op)
       : execution_(execution),
         accumulation_(accumulation),
         arrays_(arrays),
+        arrived_(arrived),
         op_(op),
         order_(accumulation.executor.movement().settings.wire_order) {}
 
   void run() {
     const int self = accumulation_.executor.group().position;
     const auto& received = accumulation_.executor.steps().front().phases.front().receive;
-    const auto arrived = arrived_in(accumulation_, arrays_.piece.type, arrays_.piece.space);
     bool has_own = false;
-    auto* next = arrived.data;
+    auto* next = arrived_.data;
     for (const auto& block : received) {
       if (block.peer > self && !std::exchange(has_own, true)) combine_own();
       const auto to = block_in(arrays_.piece, received, block, BlockSide::to, order_);
-      combine(to, dense_like(to, next, arrived.type, arrived.space));
+      combine(to, dense_like(to, next, arrived_.type, arrived_.space));
       next += to.bytes();
     }
     if (!has_own) combine_own();
@@ -209,6 +210,7 @@ class Combining {
   const Execution& execution_;
   Accumulation& accumulation_;
   const TensorAndPatch& arrays_;
+  const ArrayRef& arrived_;
   ReduceOp op_;
   WireOrder order_;
 };
@@ -325,10 +327,11 @@ void FetcherAccess::fetch(const Fetcher& fetcher, const Execution& execution,
 void FetcherAccess::accumulate(const Fetcher& fetcher, const Execution& execution,
                                const TensorAndPatch& arrays, ReduceOp op, const char* label) {
   auto& accumulation = accumulating(*fetcher.state_);
-  const auto arrived = arrived_in(accumulation, arrays.piece.type, arrays.piece.space);
+  const auto arrived =
+      arrived_in(accumulation.arrived, accumulation, arrays.piece.type, arrays.piece.space);
   auto& executor = accumulation.executor;
   executor.run(execution, executor.bound(arrays.patch, arrived), label);
-  Combining(execution, accumulation, arrays, op).run();
+  Combining(execution, accumulation, arrays, arrived, op).run();
   finish(execution, label);
 }
 
@@ -342,13 +345,16 @@ PendingWork FetcherAccess::work(const Fetcher& fetcher, const Execution& executi
             std::move(views),
             label};
   auto& accumulation = accumulating(*state);
-  const auto combine = [&accumulation, arrays, op = *op](const Execution& on) {
-    Combining(on, accumulation, arrays, op).run();
+  // Several calls may be under way at once: each has a buffer of its own.
+  const auto buffer = std::make_shared<ScratchBuffer>();
+  const auto arrived = arrived_in(*buffer, accumulation, arrays.piece.type, arrays.piece.space);
+  const auto combine = [&accumulation, arrays, arrived, op = *op](const Execution& on) {
+    Combining(on, accumulation, arrays, arrived, op).run();
   };
-  const auto arrived = arrived_in(accumulation, arrays.piece.type, arrays.piece.space);
   return {{{{state, &accumulation.executor}, arrays.patch, arrived}},
           execution,
-          std::move(views),
+          std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
+              std::move(views), buffer),
           label,
           combine};
 }

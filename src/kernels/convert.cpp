@@ -30,7 +30,7 @@ struct Row {
   void prefetch(std::int64_t length) const {
     if (std::abs(stride) > cache_line) return;
     const auto bytes = length * std::abs(stride);
-    const auto* const begin = stride < 0 ? data - bytes : data;
+    const auto* const begin = stride < 0 ? data + (length - 1) * stride : data;
     for (std::int64_t at = 0; at < bytes; at += cache_line) __builtin_prefetch(begin + at);
   }
 };
@@ -158,10 +158,11 @@ struct HostConvert {
     if (is_in_one) return change_part(from, to, length);
     const auto most = changed_part_bytes / element_bytes;
     for (std::int64_t first = 0; first < length; first += most) {
-      const auto next = first + most;
-      const auto next_length = std::min(most, length - next);
-      from.from(next).prefetch(next_length);
-      if (reads_destination()) to.from(next).prefetch(next_length);
+      if (const auto next = first + most; next < length) {
+        const auto next_length = std::min(most, length - next);
+        from.from(next).prefetch(next_length);
+        if (reads_destination()) to.from(next).prefetch(next_length);
+      }
       const auto part_length = std::min(most, length - first);
       if (streams)
         stream_part(from.from(first), to.from(first), part_length);

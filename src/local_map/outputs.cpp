@@ -14,9 +14,15 @@ namespace tessera::detail {
 
 namespace {
 
+bool has_shard(const Placements& placements) {
+  for (const auto& placement : placements)
+    if (placement.is_shard()) return true;
+  return false;
+}
+
 bool is_inferred(const Output& output) {
   return output.placement->rule() == OutPlacement::Rule::placements &&
-         output.placement->placements().has_shard();
+         has_shard(output.placement->placements());
 }
 
 /// Throws where pieces of equal extents are not what the shardings give: under Cyclic it depends on

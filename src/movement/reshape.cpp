@@ -335,8 +335,8 @@ struct Travel {
   ArrayRef to;
 };
 
-/// Returns what travels, in a call that the ranks agree on here; none if this rank has its elements,
-/// which are copied here.
+/// Returns what travels, in a call that the ranks agree on here; none off the mesh, or if each
+/// rank has its elements, which are copied here.
 std::optional<Travel> agreed_travel(Operation& operation, const Execution& execution,
                                     const DeviceMesh& mesh, const ReshapedPieces& pieces,
                                     const char* label) {
@@ -381,9 +381,9 @@ std::optional<PendingWork> start_reshape(Operation& operation, const Execution& 
                                          std::shared_ptr<void> views, const char* label) {
   const auto travel = agreed_travel(operation, execution, mesh, pieces, label);
   if (!travel) return {};
-  // The call in the background brings scratch memory of its own.
+  // The call in the background has scratch memory of its own.
   const auto executor = executor_of_needs(mesh, travel->spec, travel->needs, travel->to.type,
-                                          pieces.settings, std::make_shared<Scratch>());
+                                          pieces.settings, nullptr);
   return PendingWork{{{executor, pieces.from, travel->to}}, execution, std::move(views), label};
 }
 

@@ -14,8 +14,8 @@
 
 namespace tessera::detail {
 
-/// Returns what brings to every rank of the mesh what it needs of the tensor `spec`. `mesh` and
-/// `scratch` are in use until its end.
+/// Returns an Executor that brings to each rank of the mesh the elements of the tensor `spec` that it
+/// needs. `mesh` must outlive it; without `scratch` it must not run by itself.
 std::shared_ptr<Executor> executor_of_needs(const DeviceMesh& mesh, const DTensorSpec& spec,
                                             const std::vector<Needs>& needs, ElementType type,
                                             const PlanSettings& settings,

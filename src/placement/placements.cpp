@@ -127,9 +127,6 @@ bool Placements::is_all_replicate() const {
 bool Placements::has_partial() const {
   return std::ranges::any_of(placements_, [](const auto& p) { return p.is_partial(); });
 }
-bool Placements::has_shard() const {
-  return std::ranges::any_of(placements_, [](const auto& p) { return p.is_shard(); });
-}
 
 std::uint64_t Placements::hash() const {
   std::uint64_t seed = 0;

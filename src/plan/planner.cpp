@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -320,6 +321,24 @@ double estimated_seconds(const Transfer& direct, const DTensorSpec& end, Element
          messages * model.seconds_per_message;
 }
 
+/// Returns seconds that a reduction into `end` and what follows take at least, from the sizes of pieces.
+/// What becomes a contribution may stay where it is.
+double least_seconds(const Transfer& direct, const DTensorSpec& end, bool is_one_step,
+                     bool makes_contributions, ElementType type, const CostModel& model) {
+  const int contributions = direct.contributions();
+  const double piece = largest_piece_bytes(end, type);
+  const double gathered =
+      makes_contributions ? 0 : std::max(largest_piece_bytes(direct.to, type) - piece, 0.0);
+  TransferCost scatter;
+  scatter.intra_node_bytes = piece * (contributions - 1);
+  scatter.reduced_bytes = piece * contributions;
+  scatter.intra_node_messages = piece > 0 ? contributions - 1 : 0;
+  TransferCost gather;
+  gather.intra_node_bytes = gathered;
+  const std::array costs{scatter, gather};
+  return seconds_of(costs, gathered > 0 && !is_one_step ? 2 : 1, model);
+}
+
 /// Plans the reduction `direct` from Partial straight into the target, or into a distribution from
 /// which the target is made.
 ReductionPath cheapest_reduction(const Transfer& direct, const MeshDimsOfReduction& dims,
@@ -346,6 +365,9 @@ ReductionPath cheapest_reduction(const Transfer& direct, const MeshDimsOfReducti
   ReductionPath best{direct};
   best.seconds = seconds_of_path(best, std::numeric_limits<double>::infinity());
   for (auto& end : ends_of_reduction(source, target, dims, options, looks_closely)) {
+    if (looks_closely &&
+        least_seconds(direct, end, dims.is_one_step, !made.empty(), type, model) >= best.seconds)
+      continue;
     ReductionPath path{direct};
     path.scatter.to = end;
     path.scatter.first_only.clear();

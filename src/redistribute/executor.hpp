@@ -22,7 +22,7 @@ namespace tessera::detail {
 void run_plans(const Execution& execution, std::span<const BoundPlan> plans, const Group& group,
                Scratch& scratch, const char* operation);
 
-/// Divides plans into those that can run together, because their steps are of the same kinds.
+/// Groups plans that can run together: those whose steps are of the same kinds.
 std::vector<std::vector<BoundPlan>> of_same_kinds(std::span<const BoundPlan> plans);
 
 /// Returns an array like `array` without elements or memory, for a rank that has no part in it.

@@ -51,8 +51,8 @@ void PendingCall::begin(std::optional<PendingWork> work) {
   rest();
 }
 
-/// Begins with what goes on in the background: the last of several groups of plans. The others are
-/// complete on return: all ranks must begin the executions of all calls in one order.
+/// Runs the groups of plans in order. All but the last are complete on return, and the last one goes on
+/// in the background: so all ranks begin all executions in one order.
 void PendingCall::run() {
   for (const auto& together : plans_) {
     run_.reset();
@@ -87,6 +87,7 @@ void PendingCall::rest() {
 /// Ends the call when all is done: nothing of it remains but its result.
 void PendingCall::end() {
   run_.reset();
+  plans_.clear();
   give_back(mesh_, std::move(scratch_));
   if (work_->complete) work_->complete(work_->execution);
   finish(work_->execution, work_->label);

@@ -123,18 +123,15 @@ void require_pieces(const DeviceMesh& mesh, const DTensorSpec* spec,
 }  // namespace
 
 std::string FromLocalCall::operator()() const {
-  std::string extents;
-  for (const auto extent : static_extents)
-    if (extent > 0) extents = " of static extents " + to_string(static_extents);
-  return fmt::format("from_local of {}-d {}{} as {}{}", static_extents.size(), to_string(type),
-                     extents, to_string(target, mesh_dims),
-                     options.run_check ? ", with run_check" : "");
+  const auto extents = shape.empty() ? "" : " of static extents " + to_string(shape);
+  return fmt::format("from_local of {}-d {}{} as {}{}", tensor_dims, to_string(type), extents,
+                     to_string(target, mesh_dims), options.run_check ? ", with run_check" : "");
 }
 
 std::uint64_t FromLocalCall::hash() const {
   const auto hash = hash_combine(hash_of(target, mesh_dims), options.run_check ? 1 : 0);
   if (options.run_check) return hash;
-  return hash_range(hash_combine(hash, type), static_extents);
+  return hash_range(hash_combine(hash_combine(hash, tensor_dims), type), shape);
 }
 
 DTensorSpec infer_spec(const MeshLayout& layout, const Placements& placements,

@@ -206,6 +206,26 @@ TEST(Fetch, calls_in_the_background_give_the_same) {
             "");
 }
 
+TEST(Fetch, several_accumulations_of_one_fetcher_may_be_under_way) {
+  const auto mesh = mesh_of({world_size()});
+  const auto x = zeros<Matrix>(mesh, Shard(0), {3 * world_size(), 4});
+  const Box all_rows{{0, 0}, x.shape()};
+  const auto fetcher = make_fetch(x, all_rows);
+  std::vector<DTensor<Matrix>> sums;
+  std::vector<Pending<DTensor<Matrix>>> calls;
+  for (int i = 0; i < 5; ++i) {
+    sums.push_back(zeros<Matrix>(mesh, Shard(0), x.shape()));
+    const Matrix patch("patch", static_cast<std::size_t>(x.shape()[0]), 4);
+    Kokkos::deep_copy(patch, i + 1);
+    calls.push_back(fetcher.accumulate_async(sums.back(), patch));
+  }
+  for (auto& call : calls) call.wait();
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(wrong_piece(sums[static_cast<std::size_t>(i)],
+                          [&](const Extents&) { return (i + 1.0) * world_size(); }),
+              "");
+}
+
 TEST(Fetch, wrong_boxes_are_the_same_error_on_every_rank) {
   const auto mesh = mesh_of({world_size()});
   const auto x = iota<Matrix>(mesh, Shard(0), {6, 5});

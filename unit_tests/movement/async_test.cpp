@@ -44,7 +44,7 @@ void expect_alike() {
     EXPECT_EQ(difference(flat.wait(), reshape(x, {8, -1})), "") << name;
     EXPECT_EQ(difference(rolled.wait(), roll(x, 5, 0)), "") << name;
     EXPECT_EQ(difference(joined.wait(), concatenate(both, 1, columns)), "") << name;
-    EXPECT_EQ(traffic.exchanges() % 2, 0) << name;  // as many in the background
+    EXPECT_EQ(traffic.exchanges() % 2, 0) << name;  // each does what its blocking form does
     EXPECT_LE(traffic.exchanges(), 6) << name;
   }
 }

@@ -98,6 +98,25 @@ TEST(FromLocal, static_extents_are_known_without_a_message) {
   }
 }
 
+TEST(FromLocal, run_check_compares_views_of_static_extents_with_others) {
+  using Fixed = Kokkos::View<double[3][2], Kokkos::LayoutRight, TestSpace>;
+  for (const auto& mesh : longer_lines()) {
+    const FromLocal options{.run_check = true};
+    const auto shape = mesh.rank() == 0
+                           ? from_local(Fixed("fixed"), mesh, {Replicate()}, options).shape()
+                           : from_local(matrix(3, 2), mesh, {Replicate()}, options).shape();
+    EXPECT_EQ(shape, is_on(mesh) ? (Extents{3, 2}) : (Extents{0, 0}));
+  }
+}
+
+TEST(FromLocal, sizes_must_be_those_of_static_extents) {
+  using Three = Kokkos::View<double[3], TestSpace>;
+  const auto mesh = mesh_of({1});
+  if (mesh.is_null() || !is_on(mesh)) return;
+  EXPECT_THROW(from_local(Three("three"), mesh, Sizes(0, {5})), InvalidArgument);
+  EXPECT_EQ(from_local(Three("three"), mesh, Sizes(0, {3})).shape(), (Extents{3}));
+}
+
 TEST(FromLocal, run_check_finds_a_replica_of_another_shape) {
   for (const auto& mesh : longer_lines()) {
     const int last = mesh.size() - 1;

@@ -221,8 +221,10 @@ Pending<Result> start_fetch(FunctionName function, const Execution& execution,
     std::pair<Result, std::optional<PendingWork>> started(result, std::nullopt);
     if (!tensor.device_mesh().coordinate()) return started;
     const Fetcher fetcher = prepare(operation);
+    auto views = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
+        held_with(tensor, patch), FetcherAccess::memory(fetcher));
     started.second = FetcherAccess::work(fetcher, execution, tensor_and_patch(tensor, patch), op,
-                                         held_with(tensor, patch), "tessera::fetch");
+                                         std::move(views), "tessera::fetch");
     return started;
   });
 }

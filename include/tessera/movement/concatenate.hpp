@@ -82,7 +82,7 @@ PreparedParts<redistributed_view_t<view_of_list_t<List>>> prepare_joined(const L
 /// differ along that dim at most. Its placements are those of `target`, by their rules; without a
 /// target, those of the first tensor.
 ///
-/// Collective over the mesh: one exchange, two if some tensors are reduced and others are not. Errors:
+/// Collective over the mesh: one exchange, and one more for each other way in which some tensors are reduced. Errors:
 /// InvalidArgument for no tensors, or shapes that do not fit; MeshMismatch for tensors on different
 /// meshes; those of redistribute().
 template <class List>
@@ -110,8 +110,8 @@ DTensor<redistributed_view_t<detail::view_of_list_t<List>>> concatenate(const Ex
                             [&] { return detail::prepare_joined(tensors, tensor_dim, target); });
 }
 
-/// Starts concatenate() in the background, with a target. If some tensors are reduced and others are
-/// not, one of the two exchanges is complete on return.
+/// Starts concatenate() in the background, with a target. If there are several exchanges, all but the
+/// last are complete on return.
 template <class List>
 Pending<DTensor<redistributed_view_t<detail::view_of_list_t<List>>>> concatenate_async(
     const List& tensors, int tensor_dim, const Target& target) {

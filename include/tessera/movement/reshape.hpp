@@ -42,11 +42,11 @@ struct ReshapedPieces {
   PlanSettings settings;
 };
 
-/// Copies one piece into the other one, in a call that the ranks agree on here.
+/// Copies piece `from` into piece `to`, in a call that the ranks agree on here.
 void reshape_piece(Operation& operation, const Execution& execution, const DeviceMesh& mesh,
                    const ReshapedPieces& pieces, const char* label);
-/// Agrees on the same, and returns what travels as the work of a call in the background. What travels
-/// not is copied here. `views` owns the memory of the pieces.
+/// Agrees on the call, and returns what travels as the work of a call in the background. Elements that
+/// stay on their ranks are copied here. `views` owns the memory of the pieces.
 std::optional<PendingWork> start_reshape(Operation& operation, const Execution& execution,
                                          const DeviceMesh& mesh, const ReshapedPieces& pieces,
                                          std::shared_ptr<void> views, const char* label);

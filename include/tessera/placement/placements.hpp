@@ -65,7 +65,6 @@ class Placements {
 
   bool is_all_replicate() const;
   bool has_partial() const;
-  bool has_shard() const;
   /// Returns a hash of everything that == compares.
   std::uint64_t hash() const;
 

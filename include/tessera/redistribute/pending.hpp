@@ -144,12 +144,13 @@ class Pending {
 
 namespace detail {
 
-/// Starts a call of the mesh in the background. prepare(operation) returns the result, as it will be,
-/// and a std::optional<PendingWork>.
+/// Starts a call in the background, see PendingCall(). prepare(operation) returns a std::pair: the
+/// result, which is filled later, and a std::optional<PendingWork>, empty if this rank has nothing to
+/// do.
 template <class Prepare>
-auto start_call(FunctionName function, const DeviceMesh& mesh, const Prepare& prepare) {
+auto start_call(FunctionName function, const DeviceMesh& mesh, OperationLog* calls,
+                const Prepare& prepare) {
   using Result = typename std::invoke_result_t<const Prepare&, Operation&>::first_type;
-  auto* const calls = named(function.text, [&] { return MeshAccess::calls(mesh); });
   auto call = std::make_unique<PendingCall>(mesh, calls, function);
   Result result;
   call->start([&](Operation& operation) {
@@ -158,6 +159,12 @@ auto start_call(FunctionName function, const DeviceMesh& mesh, const Prepare& pr
     return std::move(prepared.second);
   });
   return Pending<Result>(std::move(call), result);
+}
+/// Starts a call of the ranks of the mesh.
+template <class Prepare>
+auto start_call(FunctionName function, const DeviceMesh& mesh, const Prepare& prepare) {
+  auto* const calls = named(function.text, [&] { return MeshAccess::calls(mesh); });
+  return start_call(function, mesh, calls, prepare);
 }
 
 }  // namespace detail

@@ -199,7 +199,7 @@ struct RedistributorAccess {
   /// Returns the plan with these arrays, for detail::Run.
   static BoundPlan bound(const Redistributor& redistributor, const ArrayRef& source,
                          const ArrayRef& destination);
-  /// Returns the same for a call in the background.
+  /// Returns the plan with these arrays as a move of a call in the background.
   static PendingMove move(const Redistributor& redistributor, const Pieces& pieces);
   /// Returns the ranks that take part: those of the mesh, or of both meshes.
   static const Group& group(const Redistributor& redistributor);

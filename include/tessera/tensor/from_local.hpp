@@ -79,7 +79,8 @@ struct FromLocalCall {
   const Target& target;
   int mesh_dims;
   FromLocal options;
-  Extents static_extents;  ///< those of the View type; 0: dynamic
+  std::size_t tensor_dims;
+  Extents shape;  ///< that of the View type, where all its extents are static
   ElementType type;
 
   /// Returns the call as text.
@@ -95,15 +96,19 @@ DTensor<V> from_local(const V& view, const DeviceMesh& mesh, const Target& targe
   return collectively(mesh, "from_local", [&](Operation& operation) {
     constexpr auto type = element_type<typename V::value_type>();
     const bool has_spec = target.spec() != nullptr;
-    auto spec = has_spec
-                    ? target_spec(mesh.layout(), target.spec()->shape(), target)
+    // Dims of static extent are not sharded, see require_representable(). What the ranks compare anyway
+    // they infer, too.
+    const bool is_static = V::rank() == 0 || (V::rank_dynamic == 0 && !options.run_check);
+    const bool is_known = has_spec || is_static;
+    const auto known = has_spec ? target.spec()->shape() : static_extents<V>();
+    auto spec = is_known
+                    ? target_spec(mesh.layout(), known, target)
                     : make_spec(mesh.layout(), target.placements(mesh.ndim()), static_extents<V>());
     require_representable<V>(spec);
     if (!mesh.coordinate()) return DTensorAccess::make(V(), mesh, std::move(spec));
     const auto local_shape = extents_of(view);
-    // Dims of static extent are not sharded, see require_representable().
-    const bool is_known = V::rank_dynamic == 0 || has_spec;
-    const FromLocalCall call{target, mesh.ndim(), options, static_extents<V>(), type};
+    const FromLocalCall call{
+        target, mesh.ndim(), options, V::rank(), is_static ? static_extents<V>() : Extents{}, type};
     operation.agree(call.hash(), call);
     if (options.run_check) check_pieces(mesh, is_known ? &spec : nullptr, type, local_shape);
     if (is_known)

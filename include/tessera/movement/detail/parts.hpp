@@ -17,7 +17,7 @@
 #include <tessera/tensor/dtensor.hpp>
 #include <tessera/tensor/execution.hpp>
 
-// Calls that are several moves from part to part, in one exchange.
+// Calls that make several moves between parts, in one exchange.
 namespace tessera::detail {
 
 /// Names a part of a tensor: its spec, and where this rank's piece of it lies.
@@ -50,8 +50,8 @@ struct PartMoves {
 /// them here.
 void move_parts(Operation& operation, const Execution& execution, const DeviceMesh& mesh,
                 const PartMoves& parts);
-/// Agrees on the same, and returns it as the work of a call in the background; none if this rank moves
-/// nothing.
+/// Agrees on all moves, and returns them as the work of a call in the background; none if this rank
+/// moves nothing.
 std::optional<PendingWork> work_of_parts(Operation& operation, const Execution& execution,
                                          const DeviceMesh& mesh, const PartMoves& parts);
 
@@ -75,7 +75,7 @@ auto move_parts(FunctionName function, const Execution& execution, const DeviceM
   });
 }
 
-/// Starts the same in the background.
+/// Starts the moves of prepare() in the background.
 template <class Prepare>
 auto start_parts(FunctionName function, const Execution& execution, const DeviceMesh& mesh,
                  const Prepare& prepare) {

@@ -283,31 +283,26 @@ DTensor<redistributed_view_t<V, Out>> redistribute(const Execution& execution,
 template <class V, class Prepare>
 auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
                           const Meshes& meshes, const Prepare& prepare) {
-  using Ready = std::invoke_result_t<const Prepare&, Operation&>;
   constexpr FunctionName function = "redistribute_async";
   auto* const calls = named(function.text, [&] { return calls_of(meshes); });
-  auto call = std::make_unique<PendingCall>(meshes.source, calls, function);
-  decltype(Ready::result) result;
-  call->start([&](Operation& operation) {
-    auto ready = prepare(operation);
-    result = ready.result;
-    std::optional<PendingWork> work;
-    if (ready.redistributor) {
-      constexpr auto label = "tessera::redistribute";
-      const Pieces pieces{array_ref(tensor.to_local()), ready.destination()};
-      work = PendingWork{{RedistributorAccess::move(*ready.redistributor, pieces)},
-                         execution,
-                         held_with(tensor, result.to_local()),
-                         label};
-      if (ready.arrived)
-        work->complete = [arrived = *ready.arrived,
-                          to = array_ref(result.to_local())](const Execution& on) {
-          change_arrived(on, arrived.array, to, {}, label);
-        };
-    }
-    return work;
+  return start_call(function, meshes.source, calls, [&](Operation& operation) {
+    const auto ready = prepare(operation);
+    std::pair<decltype(ready.result), std::optional<PendingWork>> started(ready.result,
+                                                                          std::nullopt);
+    if (!ready.redistributor) return started;
+    constexpr auto label = "tessera::redistribute";
+    const auto views = std::make_shared<std::pair<std::shared_ptr<void>, std::optional<Arrived>>>(
+        held_with(tensor, ready.result.to_local()), ready.arrived);
+    const Pieces pieces{array_ref(tensor.to_local()), ready.destination()};
+    started.second = PendingWork{
+        {RedistributorAccess::move(*ready.redistributor, pieces)}, execution, views, label};
+    if (ready.arrived)
+      started.second->complete = [arrived = ready.arrived->array,
+                                  to = array_ref(ready.result.to_local())](const Execution& on) {
+        change_arrived(on, arrived, to, {}, label);
+      };
+    return started;
   });
-  return Pending<decltype(Ready::result)>(std::move(call), result);
 }
 
 /// Starts a redistribution on `mesh`, which is the tensor's, perhaps with other names.

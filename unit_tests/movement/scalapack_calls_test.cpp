@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// PDGEMM of ScaLAPACK on the local pieces of tensors, which descriptor() describes.
+// ScaLAPACK on the local pieces of tensors, which descriptor() describes: PDGEMM multiplies them, and
+// PDGEMR2D moves them as redistribute() does.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,6 +20,8 @@ extern "C" {
 void Cblacs_get(int context, int request, int* value);
 void Cblacs_gridinit(int* context, const char* order, int rows, int columns);
 void Cblacs_gridexit(int context);
+void Cpdgemr2d(int m, int n, const double* a, int ia, int ja, const int* descriptor_a, double* b,
+               int ib, int jb, const int* descriptor_b, int context);
 void pdgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n,
              const int* k, const double* alpha, const double* a, const int* ia, const int* ja,
              const int* descriptor_a, const double* b, const int* ib, const int* jb,
@@ -33,16 +36,31 @@ using namespace tessera::test;
 
 using Columns = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
-/// Sets c = alpha a·b + beta c, by ScaLAPACK.
+/// A process grid of ScaLAPACK with the ranks of a mesh of 2 dims.
+class Grid {
+ public:
+  explicit Grid(const DeviceMesh& mesh) {
+    Cblacs_get(-1, 0, &context_);
+    const auto shape = mesh.shape();
+    Cblacs_gridinit(&context_, "Row", static_cast<int>(shape[0]), static_cast<int>(shape[1]));
+  }
+  ~Grid() { Cblacs_gridexit(context_); }
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
+
+  int context() const { return context_; }
+
+ private:
+  int context_ = 0;
+};
+
+/// Sets c = alpha a·b + beta c.
 void pdgemm(double alpha, const DTensor<Columns>& a, const DTensor<Columns>& b, double beta,
             const DTensor<Columns>& c) {
-  int context = 0;
-  Cblacs_get(-1, 0, &context);
-  const auto grid = a.device_mesh().shape();
-  Cblacs_gridinit(&context, "Row", static_cast<int>(grid[0]), static_cast<int>(grid[1]));
-  const auto descriptor_a = descriptor(a, context);
-  const auto descriptor_b = descriptor(b, context);
-  const auto descriptor_c = descriptor(c, context);
+  const Grid grid(a.device_mesh());
+  const auto descriptor_a = descriptor(a, grid.context());
+  const auto descriptor_b = descriptor(b, grid.context());
+  const auto descriptor_c = descriptor(c, grid.context());
   const int m = static_cast<int>(c.shape()[0]);
   const int n = static_cast<int>(c.shape()[1]);
   const int k = static_cast<int>(a.shape()[1]);
@@ -50,7 +68,6 @@ void pdgemm(double alpha, const DTensor<Columns>& a, const DTensor<Columns>& b, 
   pdgemm_("N", "N", &m, &n, &k, &alpha, a.to_local().data(), &one, &one, descriptor_a.data(),
           b.to_local().data(), &one, &one, descriptor_b.data(), &beta, c.to_local().data(), &one,
           &one, descriptor_c.data());
-  Cblacs_gridexit(context);
 }
 
 /// Returns the largest error of any element, relative to the sum of magnitudes of its terms.
@@ -97,6 +114,33 @@ TEST(Pdgemm, multiplies_tensors) {
           << rows << " by " << columns << " ranks";
     }
   }
+}
+
+TEST(Pdgemr2d, gives_the_local_matrices_of_redistribute) {
+  for (const auto& [rows, columns] : grids(world_size()))
+    for (const auto& [other_rows, other_columns] : grids(world_size())) {
+      const auto mesh = mesh_of({rows, columns});
+      const auto other = mesh_of({other_rows, other_columns});
+      const Grid grid(mesh);
+      const Grid other_grid(other);
+      for (const auto& [m, n] : {std::array{45, 38}, std::array{7, 64}, std::array{33, 3}}) {
+        const auto a = rand<Columns>(mesh, {Cyclic(0, 4), Cyclic(1, 3)}, {m, n});
+        const auto b = redistribute(a, other, {Cyclic(0, 2), Cyclic(1, 8)});
+        const auto c = zeros<Columns>(other, {Cyclic(0, 2), Cyclic(1, 8)}, {m, n});
+        const auto from = descriptor(a, grid.context());
+        const auto to = descriptor(c, other_grid.context());
+        Cpdgemr2d(m, n, a.to_local().data(), 1, 1, from.data(), c.to_local().data(), 1, 1,
+                  to.data(), grid.context());
+        const auto ours = b.to_local();
+        const auto theirs = c.to_local();
+        int different = 0;
+        for (std::size_t i = 0; i < ours.extent(0); ++i)
+          for (std::size_t j = 0; j < ours.extent(1); ++j)
+            different += ours(i, j) != theirs(i, j) ? 1 : 0;
+        EXPECT_EQ(different, 0) << rows << " by " << columns << " to " << other_rows << " by "
+                                << other_columns;
+      }
+    }
 }
 
 }  // namespace
