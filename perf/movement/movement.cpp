@@ -64,7 +64,7 @@ void scaled_by_costa(benchmark::State& state, double alpha, double beta) {
   const auto x = ones<Matrix>(world(), Shard(0), {edge, edge});
   const auto y = ones<Matrix>(world(), Shard(1), {edge, edge});
   const auto z = ones<Matrix>(world(), Shard(1), {edge, edge});
-  const auto costa = costa_scaled(x.to_local(), z.to_local(), alpha, beta);
+  const auto costa = costa_scaled(x, z, alpha, beta);
   const IntoOptions options{.alpha = alpha, .beta = beta};
   compare(
       state, [&] { redistribute_into(y, x, options); }, costa);

@@ -6,8 +6,9 @@ namespace tessera::perf {
 
 const bool has_costa = false;
 
-std::function<void()> costa_scaled(const PeerMatrix& /*from*/, const PeerMatrix& /*to*/,
-                                   double /*alpha*/, double /*beta*/) {
+std::function<void()> costa_scaled(const DTensor<PeerMatrix>& /*from*/,
+                                   const DTensor<PeerMatrix>& /*to*/, double /*alpha*/,
+                                   double /*beta*/) {
   return {};
 }
 

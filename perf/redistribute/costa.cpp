@@ -4,42 +4,15 @@
 #include <memory>
 
 #include <costa/grid2grid/transform.hpp>
-#include <costa/layout.hpp>
 
+#include "../costa_layout.hpp"
 #include "variant.hpp"
 
 namespace tessera::perf {
 
 namespace {
 
-using Layout = costa::grid_layout<double>;
-
-/// Returns the positions where pieces begin and end along a dim.
-std::vector<int> boundaries_of(const std::vector<Box>& pieces, std::size_t dim) {
-  std::vector<int> result = {0};
-  for (const auto& piece : pieces)
-    if (!piece.is_empty() && piece.interval(dim).end > result.back())
-      result.push_back(static_cast<int>(piece.interval(dim).end));
-  return result;
-}
-
-Layout layout(const std::vector<Box>& pieces, std::size_t self, double* data) {
-  const auto rows = boundaries_of(pieces, 0);
-  const auto columns = boundaries_of(pieces, 1);
-  std::vector<int> owners;
-  std::vector<costa::block_t> mine;
-  for (std::size_t rank = 0; rank < pieces.size(); ++rank) {
-    if (pieces[rank].is_empty()) continue;
-    const auto part = static_cast<int>(owners.size());
-    owners.push_back(static_cast<int>(rank));
-    if (rank == self)
-      mine.push_back({data, static_cast<int>(pieces[rank].shape[1]), rows.size() > 2 ? part : 0,
-                      columns.size() > 2 ? part : 0});
-  }
-  return costa::custom_layout<double>(
-      static_cast<int>(rows.size()) - 1, static_cast<int>(columns.size()) - 1, rows.data(),
-      columns.data(), owners.data(), static_cast<int>(mine.size()), mine.data(), 'R');
-}
+using Layout = CostaLayout;
 
 /// Returns the layout of a matrix that is dealt out in blocks along one dim.
 Layout cyclic_layout(const Placement& placement, const Geometry& geometry, double* data) {
@@ -58,7 +31,7 @@ Layout cyclic_layout(const Placement& placement, const Geometry& geometry, doubl
 Layout layout(const Placement& placement, const std::vector<Box>& boxes, const Geometry& geometry,
               double* data) {
   if (placement.rule() == ShardingRule::cyclic) return cyclic_layout(placement, geometry, data);
-  return layout(boxes, geometry.self(), data);
+  return costa_layout(boxes, geometry.self(), data);
 }
 
 }  // namespace

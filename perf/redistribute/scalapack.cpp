@@ -7,46 +7,24 @@
 #include <array>
 #include <memory>
 
+#include "../../unit_tests/support/scalapack.hpp"
 #include "variant.hpp"
-
-extern "C" {
-void Cblacs_get(int context, int request, int* value);
-void Cblacs_gridinit(int* context, const char* order, int rows, int columns);
-void Cblacs_gridexit(int context);
-void Cpdgemr2d(int m, int n, double* a, int ia, int ja, const int* desca, double* b, int ib, int jb,
-               const int* descb, int context);
-}
 
 namespace tessera::perf {
 
 namespace {
 
-/// Owns a process grid of one row or one column.
-class Grid {
- public:
-  Grid(int rows, int columns) {
-    Cblacs_get(-1, 0, &context_);
-    Cblacs_gridinit(&context_, "Row", rows, columns);
-  }
-  ~Grid() { Cblacs_gridexit(context_); }
-  Grid(const Grid&) = delete;
-  Grid& operator=(const Grid&) = delete;
-
-  int context() const { return context_; }
-
- private:
-  int context_ = 0;
-};
+using test::ProcessGrid;
 
 /// Describes the transposed matrix under a sharding of one dim.
 struct Distribution {
-  std::unique_ptr<Grid> grid;
+  std::unique_ptr<ProcessGrid> grid;
   std::array<int, 9> descriptor;
 
   Distribution(const Placement& placement, const Geometry& geometry) {
     const bool by_rows = placement.dim() == 0;  // of the matrix, which are columns here
     const int ranks = geometry.ranks();
-    grid = std::make_unique<Grid>(by_rows ? 1 : ranks, by_rows ? ranks : 1);
+    grid = std::make_unique<ProcessGrid>(by_rows ? 1 : ranks, by_rows ? ranks : 1);
     const auto rows = static_cast<int>(geometry.shape[1]);
     const auto columns = static_cast<int>(geometry.shape[0]);
     const auto extent = by_rows ? columns : rows;
@@ -71,7 +49,7 @@ std::vector<Variant> scalapack_variants(const Case& test_case, const Geometry& g
   return {variant("pdgemr2d", Kind::peer, [test_case, geometry](const Workspace& workspace) {
     const auto from = std::make_shared<Distribution>(test_case.source, geometry);
     const auto to = std::make_shared<Distribution>(test_case.target, geometry);
-    const auto all = std::make_shared<Grid>(1, geometry.ranks());
+    const auto all = std::make_shared<ProcessGrid>(1, geometry.ranks());
     return [from, to, all, source = workspace.source, target = workspace.target,
             rows = static_cast<int>(geometry.shape[1]),
             columns = static_cast<int>(geometry.shape[0])] {

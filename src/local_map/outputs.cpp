@@ -14,15 +14,10 @@ namespace tessera::detail {
 
 namespace {
 
-bool has_shard(const Placements& placements) {
-  for (const auto& placement : placements)
-    if (placement.is_shard()) return true;
-  return false;
-}
-
 bool is_inferred(const Output& output) {
   return output.placement->rule() == OutPlacement::Rule::placements &&
-         has_shard(output.placement->placements());
+         std::ranges::any_of(output.placement->placements(),
+                             [](const Placement& placement) { return placement.is_shard(); });
 }
 
 /// Throws where pieces of equal extents are not what the shardings give: under Cyclic it depends on

@@ -321,8 +321,8 @@ double estimated_seconds(const Transfer& direct, const DTensorSpec& end, Element
          messages * model.seconds_per_message;
 }
 
-/// Returns seconds that a reduction into `end` and what follows take at least, from the sizes of pieces.
-/// What becomes a contribution may stay where it is.
+/// Returns the least seconds that a reduction into `end` and what follows can take, from the sizes of
+/// pieces. What becomes a contribution may stay where it is.
 double least_seconds(const Transfer& direct, const DTensorSpec& end, bool is_one_step,
                      bool makes_contributions, ElementType type, const CostModel& model) {
   const int contributions = direct.contributions();

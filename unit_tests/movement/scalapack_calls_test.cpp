@@ -13,15 +13,11 @@
 
 #include <gtest/gtest.h>
 
+#include "../support/scalapack.hpp"
 #include "../support/tensors.hpp"
 #include "cases.hpp"
 
 extern "C" {
-void Cblacs_get(int context, int request, int* value);
-void Cblacs_gridinit(int* context, const char* order, int rows, int columns);
-void Cblacs_gridexit(int context);
-void Cpdgemr2d(int m, int n, const double* a, int ia, int ja, const int* descriptor_a, double* b,
-               int ib, int jb, const int* descriptor_b, int context);
 void pdgemm_(const char* transpose_a, const char* transpose_b, const int* m, const int* n,
              const int* k, const double* alpha, const double* a, const int* ia, const int* ja,
              const int* descriptor_a, const double* b, const int* ib, const int* jb,
@@ -36,28 +32,11 @@ using namespace tessera::test;
 
 using Columns = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
-/// A process grid of ScaLAPACK with the ranks of a mesh of 2 dims.
-class Grid {
- public:
-  explicit Grid(const DeviceMesh& mesh) {
-    Cblacs_get(-1, 0, &context_);
-    const auto shape = mesh.shape();
-    Cblacs_gridinit(&context_, "Row", static_cast<int>(shape[0]), static_cast<int>(shape[1]));
-  }
-  ~Grid() { Cblacs_gridexit(context_); }
-  Grid(const Grid&) = delete;
-  Grid& operator=(const Grid&) = delete;
-
-  int context() const { return context_; }
-
- private:
-  int context_ = 0;
-};
-
 /// Sets c = alpha a·b + beta c.
 void pdgemm(double alpha, const DTensor<Columns>& a, const DTensor<Columns>& b, double beta,
             const DTensor<Columns>& c) {
-  const Grid grid(a.device_mesh());
+  const auto mesh = a.device_mesh().shape();
+  const ProcessGrid grid(static_cast<int>(mesh[0]), static_cast<int>(mesh[1]));
   const auto descriptor_a = descriptor(a, grid.context());
   const auto descriptor_b = descriptor(b, grid.context());
   const auto descriptor_c = descriptor(c, grid.context());
@@ -121,8 +100,8 @@ TEST(Pdgemr2d, gives_the_local_matrices_of_redistribute) {
     for (const auto& [other_rows, other_columns] : grids(world_size())) {
       const auto mesh = mesh_of({rows, columns});
       const auto other = mesh_of({other_rows, other_columns});
-      const Grid grid(mesh);
-      const Grid other_grid(other);
+      const ProcessGrid grid(rows, columns);
+      const ProcessGrid other_grid(other_rows, other_columns);
       for (const auto& [m, n] : {std::array{45, 38}, std::array{7, 64}, std::array{33, 3}}) {
         const auto a = rand<Columns>(mesh, {Cyclic(0, 4), Cyclic(1, 3)}, {m, n});
         const auto b = redistribute(a, other, {Cyclic(0, 2), Cyclic(1, 8)});

@@ -82,9 +82,9 @@ PreparedParts<redistributed_view_t<view_of_list_t<List>>> prepare_joined(const L
 /// differ along that dim at most. Its placements are those of `target`, by their rules; without a
 /// target, those of the first tensor.
 ///
-/// Collective over the mesh: one exchange, and one more for each other way in which some tensors are reduced. Errors:
-/// InvalidArgument for no tensors, or shapes that do not fit; MeshMismatch for tensors on different
-/// meshes; those of redistribute().
+/// Collective over the mesh: one exchange, and one more for each other way in which some tensors are
+/// reduced. Errors: InvalidArgument for no tensors, or shapes that do not fit; MeshMismatch for tensors
+/// on different meshes; those of redistribute().
 template <class List>
 DTensor<redistributed_view_t<detail::view_of_list_t<List>>> concatenate(const List& tensors,
                                                                         int tensor_dim) {
