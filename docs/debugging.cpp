@@ -34,8 +34,8 @@ void counts(const DeviceMesh& mesh) {
   auto y = gemm(w, x);  // local_map(…, {.name = "gemm"})
   Kokkos::Profiling::popRegion();
   mode.get_total_counts();         // data movements: steps of plans, functional collectives
-  mode.get_comm_counts();          // by kind: redistribute, collective, agreement, metadata, io
-  mode.get_sharding_info();        // by region, what was redistributed from where to where
+  mode.get_comm_counts();          // by kind: redistribute, collective, agreement, …, operator
+  mode.get_sharding_info();        // by region: redistributions and operators, with their specs
   mode.write_table(std::cout, 1);  // 0: data movements … 3: everything
   mode.write_json("comm.json");
   mode.write_chrome_trace(mesh, "trace.json");  // all ranks; for chrome://tracing, ui.perfetto.dev

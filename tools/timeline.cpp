@@ -17,10 +17,6 @@ namespace {
 
 constexpr double microsecond = 1e-6;
 
-bool is_region(const Bar& bar) {
-  return bar.category == "region";
-}
-
 bool is_within(const Bar& bar, const Bar& region) {
   constexpr double rounding = 3e-9;
   return bar.start >= region.start - rounding &&
@@ -44,7 +40,7 @@ std::vector<Bar> bars_of(const nlohmann::json& trace) {
   for (const auto& event : trace.at("traceEvents")) {
     if (event.at("ph") != "X") continue;
     auto bar = bar_of(event);
-    if (is_region(bar)) {
+    if (bar.is_region()) {
       // Regions come in the order in which they start, outer ones first.
       auto& open = regions[bar.rank];
       while (!open.empty() && !is_within(bar, open.back())) open.pop_back();
@@ -92,8 +88,8 @@ std::string summary_of(const std::vector<Bar>& bars) {
   };
   std::map<std::int64_t, Sum> by_rank;
   for (const auto& bar : bars) {
-    if (is_region(bar)) continue;
     auto& sum = by_rank[bar.rank];
+    if (bar.is_region() || bar.is_operator()) continue;
     ++sum.communications;
     sum.bytes_received += bar.bytes_received;
     sum.seconds += bar.seconds;

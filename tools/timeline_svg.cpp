@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -19,8 +20,8 @@ using detail::TextStyle;
 
 constexpr double width = 1000, left = 64, margin = 16;
 constexpr double level_height = 15, bar_height = 22, row_gap = 10;
-constexpr std::array<const char*, 5> kinds = {"redistribute", "collective", "agreement", "metadata",
-                                              "io"};
+constexpr std::array<const char*, 6> kinds = {"redistribute", "collective", "agreement",
+                                              "metadata",     "io",         "operator"};
 
 int kind_number(const std::string& category) {
   return static_cast<int>(std::ranges::find(kinds, category) - kinds.begin());
@@ -40,7 +41,7 @@ class Timeline {
   explicit Timeline(const std::vector<Bar>& bars) : bars_(bars) {
     for (const auto& bar : bars) {
       end_ = std::max(end_, bar.start + bar.seconds);
-      if (bar.category == "region") levels_ = std::max(levels_, bar.depth + 1);
+      if (bar.is_region()) levels_ = std::max(levels_, bar.depth + 1);
       row_of_.emplace(bar.rank, 0);
     }
     int row = 0;
@@ -50,11 +51,14 @@ class Timeline {
   std::string draw() {
     draw_legend();
     for (const auto& [rank, row] : row_of_) draw_row(rank);
-    // Regions are drawn first: they are the background.
+    // Regions and operators are drawn first: they are the background. An operator is recorded after
+    // those that it calls.
     for (const auto& bar : bars_)
-      if (bar.category == "region") draw_region(bar);
+      if (bar.is_region()) draw_region(bar);
+    for (const auto& bar : bars_ | std::views::reverse)
+      if (bar.is_operator()) draw_bar(bar);
     for (const auto& bar : bars_)
-      if (bar.category != "region") draw_communication(bar);
+      if (!bar.is_region() && !bar.is_operator()) draw_bar(bar);
     draw_axis();
     return svg_.document(width, top(static_cast<int>(row_of_.size())) + 34,
                          "What each rank communicates, by time");
@@ -102,7 +106,7 @@ class Timeline {
     write_in(rect, bar.name, "#222222");
   }
 
-  void draw_communication(const Bar& bar) {
+  void draw_bar(const Bar& bar) {
     const auto rect = rect_of(bar, top(row_of_.at(bar.rank)) + levels_ * level_height, bar_height);
     svg_.rect(rect, detail::colour_of(kind_number(bar.category)),
               rect.width < 4 ? "none" : "#ffffff",

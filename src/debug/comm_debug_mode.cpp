@@ -28,10 +28,17 @@ std::string kind_name(const CommRecord& record) {
       return "metadata";
     case TraceKind::io:
       return "io";
+    case TraceKind::operation:
+      return "operator";
     default:
       return std::ranges::find(collectives, record.operation) != collectives.end() ? "collective"
                                                                                    : "redistribute";
   }
+}
+
+std::string call_of(const CommRecord& record) {
+  return (record.call.empty() ? record.operation : record.call) +
+         (record.is_implicit ? " (implicit)" : "");
 }
 
 std::string path_of(const std::vector<std::string>& region) {
@@ -48,13 +55,23 @@ bool write(const std::filesystem::path& file, const std::string& text) {
 
 namespace {
 
-/// Returns the name of the user's call; outside of calls that of the function of the library.
+bool is_operator(const TraceEvent& event) {
+  return event.kind == TraceKind::operation;
+}
+
+/// Returns the name of the operator or of the user's call; outside of calls that of the function of
+/// the library.
 std::string name_of(const TraceEvent& event) {
-  if (event.call != nullptr) return event.call->name();
+  if (event.call != nullptr && !is_operator(event)) return event.call->name();
   std::string_view operation = event.operation;
   constexpr std::string_view prefix = "tessera::";
   if (operation.starts_with(prefix)) operation.remove_prefix(prefix.size());
   return std::string(operation);
+}
+
+std::string call_of(const TraceEvent& event) {
+  if (is_operator(event)) return event.description == nullptr ? "" : event.description;
+  return event.call == nullptr ? "" : event.call->in_words();
 }
 
 std::string transport_of(const TraceEvent& event) {
@@ -75,12 +92,11 @@ CommDebugMode::CommDebugMode()
 
 void CommDebugMode::add(const TraceEvent& event) {
   records_.push_back(
-      {event.kind, name_of(event), event.call == nullptr ? "" : event.call->in_words(),
-       event.call == nullptr ? "" : event.call->mesh(), regions_.regions(), event.group_size,
-       event.bytes_sent, event.bytes_received, event.bytes_packed, event.messages_sent,
-       event.messages_received,
+      {event.kind, name_of(event), call_of(event), event.call == nullptr ? "" : event.call->mesh(),
+       regions_.regions(), event.group_size, event.bytes_sent, event.bytes_received,
+       event.bytes_packed, event.messages_sent, event.messages_received,
        event.start == 0 ? detail::seconds() - event.seconds - begin_ : event.start - begin_,
-       event.seconds, transport_of(event)});
+       event.seconds, transport_of(event), event.is_implicit, event.is_trivial});
 }
 
 std::int64_t CommDebugMode::get_total_counts() const {
@@ -96,9 +112,8 @@ std::map<std::string, std::int64_t> CommDebugMode::get_comm_counts() const {
 std::map<std::string, std::vector<std::string>> CommDebugMode::get_sharding_info() const {
   std::map<std::string, std::vector<std::string>> result;
   for (const auto& record : records_)
-    if (record.kind == TraceKind::exchange)
-      result[detail::path_of(record.region)].push_back(record.call.empty() ? record.operation
-                                                                           : record.call);
+    if (record.kind == TraceKind::exchange || record.kind == TraceKind::operation)
+      result[detail::path_of(record.region)].push_back(detail::call_of(record));
   return result;
 }
 

@@ -32,10 +32,11 @@ std::string quoted_list(const std::vector<std::string>& texts) {
 std::string numbers_of(const CommRecord& record) {
   return fmt::format(
       R"("group_size":{},"bytes_sent":{},"bytes_received":{},"bytes_packed":{},)"
-      R"("messages_sent":{},"messages_received":{},"transport":{},"call":{},"mesh":{})",
+      R"("messages_sent":{},"messages_received":{},"transport":{},"call":{},"mesh":{},)"
+      R"("implicit":{},"trivial":{})",
       record.group_size, record.bytes_sent, record.bytes_received, record.bytes_packed,
       record.messages_sent, record.messages_received, json_quoted(record.transport),
-      json_quoted(record.call), json_quoted(record.mesh));
+      json_quoted(record.call), json_quoted(record.mesh), record.is_implicit, record.is_trivial);
 }
 
 std::string to_json(const CommRecord& record) {
@@ -57,7 +58,8 @@ std::string bar(const std::string& name, const std::string& category, int rank, 
 }
 
 /// Adds the bars of regions: for each region, at each nesting level, one bar around every run of
-/// consecutive communications in it.
+/// consecutive records in it. The first record of a run need not be the first that started: an
+/// operator follows its communications.
 void add_region_bars(std::vector<std::string>& bars, const std::vector<CommRecord>& records,
                      int rank, double shift) {
   const auto is_within = [](const CommRecord& record, const std::vector<std::string>& region) {
@@ -70,11 +72,12 @@ void add_region_bars(std::vector<std::string>& bars, const std::vector<CommRecor
           records[i].region.begin(),
           records[i].region.begin() + static_cast<std::ptrdiff_t>(depth));
       if (i > 0 && is_within(records[i - 1], region)) continue;
+      auto start = records[i].start;
       auto last = i;
-      while (last + 1 < records.size() && is_within(records[last + 1], region)) ++last;
+      for (; last + 1 < records.size() && is_within(records[last + 1], region); ++last)
+        start = std::min(start, records[last + 1].start);
       const auto end = records[last].start + records[last].seconds;
-      bars.push_back(
-          bar(region.back(), "region", rank, records[i].start + shift, end - records[i].start, ""));
+      bars.push_back(bar(region.back(), "region", rank, start + shift, end - start, ""));
     }
 }
 

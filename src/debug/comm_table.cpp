@@ -20,23 +20,41 @@ struct Totals {
   double seconds = 0;
 };
 
-/// Holds the communications of a region outside its inner regions, and the inner regions.
+/// Holds what happened in a region outside its inner regions, and the inner regions.
 struct Node {
-  std::map<std::string, Totals> by_operation;
+  std::map<std::string, Totals> communications;
+  std::map<std::string, Totals> operators;
   std::vector<const CommRecord*> records;
   std::map<std::string, Node> inner;
 };
 
+bool is_operator(const CommRecord& record) {
+  return record.kind == TraceKind::operation;
+}
+
+bool is_shown(const CommRecord& record, int noise_level) {
+  if (is_operator(record)) return noise_level >= (record.is_trivial ? most_noise : 1);
+  return record.kind == TraceKind::exchange || noise_level >= 2;
+}
+
+std::string operator_of(const CommRecord& record, int noise_level) {
+  const bool has_region = noise_level >= 2 && !record.region.empty();
+  return detail::call_of(record) + (has_region ? " in " + detail::path_of(record.region) : "");
+}
+
+std::string communication_of(const CommRecord& record) {
+  if (record.kind == TraceKind::exchange) return record.operation + " over " + record.transport;
+  return detail::kind_name(record) + " of " + record.operation;
+}
+
 Node tree_of(const std::vector<CommRecord>& records, int noise_level) {
   Node root;
   for (const auto& record : records) {
-    if (noise_level < 2 && record.kind != TraceKind::exchange) continue;
+    if (!is_shown(record, noise_level)) continue;
     auto* node = &root;
     for (const auto& name : record.region) node = &node->inner[name];
-    const bool moves_data = record.kind == TraceKind::exchange;
-    const auto kind = detail::kind_name(record);
-    auto& totals = node->by_operation[moves_data ? record.operation + " over " + record.transport
-                                                 : kind + " of " + record.operation];
+    auto& totals = is_operator(record) ? node->operators[operator_of(record, noise_level)]
+                                       : node->communications[communication_of(record)];
     ++totals.count;
     totals.bytes_sent += record.bytes_sent;
     totals.bytes_received += record.bytes_received;
@@ -48,12 +66,15 @@ Node tree_of(const std::vector<CommRecord>& records, int noise_level) {
 
 std::int64_t count_of(const Node& node) {
   std::int64_t result = 0;
-  for (const auto& [operation, totals] : node.by_operation) result += totals.count;
+  for (const auto& [communication, totals] : node.communications) result += totals.count;
   for (const auto& [name, inner] : node.inner) result += count_of(inner);
   return result;
 }
 
 std::string line_of(const CommRecord& record) {
+  if (is_operator(record))
+    return fmt::format("{:.6f} s: {} of {} ranks, {:.6f} s: {}\n", record.start, record.operation,
+                       record.group_size, record.seconds, operator_of(record, most_noise));
   return fmt::format(
       "{:.6f} s: {} of {} ranks, {} B sent, {} B received, {} B packed, {:.6f} s{}\n", record.start,
       record.operation, record.group_size, record.bytes_sent, record.bytes_received,
@@ -63,13 +84,15 @@ std::string line_of(const CommRecord& record) {
 
 void append(std::string& text, const Node& node, int noise_level, std::size_t depth) {
   const std::string indent(2 * depth, ' ');
-  for (const auto& [operation, totals] : node.by_operation) {
-    text += fmt::format("{}{} x {}", indent, totals.count, operation);
+  for (const auto& [communication, totals] : node.communications) {
+    text += fmt::format("{}{} x {}", indent, totals.count, communication);
     if (noise_level > 0)
       text += fmt::format(": {} B sent, {} B received, {:.6f} s", totals.bytes_sent,
                           totals.bytes_received, totals.seconds);
     text += '\n';
   }
+  for (const auto& [call, totals] : node.operators)
+    text += fmt::format("{}{} x {}: {:.6f} s\n", indent, totals.count, call, totals.seconds);
   if (noise_level == most_noise)
     for (const auto* record : node.records) text += indent + "  " + line_of(*record);
   for (const auto& [name, inner] : node.inner) {

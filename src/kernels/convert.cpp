@@ -9,13 +9,13 @@
 
 #include <tessera/error/error.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+#include <tessera/tensor/detail/loops.hpp>
 
 #include "kernels/avx2.hpp"
 #include "kernels/conversion.hpp"
 #include "kernels/convert.hpp"
 #include "kernels/non_temporal_copy.hpp"
 #include "kernels/tuning.hpp"
-#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 namespace {

@@ -7,9 +7,10 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <tessera/tensor/detail/loops.hpp>
+
 #include "kernels/copy_loop.hpp"
 #include "kernels/tuning.hpp"
-#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 

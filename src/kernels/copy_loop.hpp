@@ -8,10 +8,10 @@
 #include <span>
 
 #include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/detail/loops.hpp>
 #include <tessera/tensor/execution.hpp>
 
 #include "kernels/pack.hpp"
-#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 

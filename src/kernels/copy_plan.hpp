@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
+#include <tessera/tensor/detail/loops.hpp>
 #include <tessera/tensor/execution.hpp>
 
 #include "kernels/copy_loop.hpp"
-#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 

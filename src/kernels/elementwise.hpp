@@ -12,11 +12,11 @@
 #include <tessera/error/error.hpp>
 #include <tessera/tensor/array_ref.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+#include <tessera/tensor/detail/loops.hpp>
 #include <tessera/tensor/execution.hpp>
 
 #include "kernels/arithmetic.hpp"
 #include "kernels/tuning.hpp"
-#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 

@@ -12,11 +12,11 @@
 #include <tessera/extents/element_type.hpp>
 #include <tessera/placement/placement.hpp>
 #include <tessera/tensor/array_ref.hpp>
+#include <tessera/tensor/detail/loops.hpp>
 #include <tessera/tensor/execution.hpp>
 
 #include "kernels/pack.hpp"
 #include "plan/split_point.hpp"
-#include "tensor/loops.hpp"
 
 namespace tessera::detail {
 

@@ -21,19 +21,11 @@ ElementType type_on_the_way(const DTensorSpec& source, const DTensorSpec& target
   return is_first ? change.source : change.destination;
 }
 
-std::optional<Arrived> room_for_change(const DTensorSpec& source, const DTensorSpec& target,
-                                       const Change& change, const ArrayRef& destination) {
+std::optional<OwnedArray> room_for_change(const DTensorSpec& source, const DTensorSpec& target,
+                                          const Change& change, const ArrayRef& destination) {
   if (!changes_at_last(source, target, change)) return {};
-  const auto type = change.source;
-  const auto bytes = static_cast<std::size_t>(destination.size() * type.size);
-  const auto made = [&]<class Space>(std::type_identity<Space>) {
-    const Kokkos::View<std::byte*, Space> view(
-        Kokkos::view_alloc(Kokkos::WithoutInitializing, "tessera::redistribute"), bytes);
-    return Arrived{row_major(view.data(), type, destination.extents, destination.space),
-                   held(view)};
-  };
-  if (destination.space == MemorySpace::host) return made(std::type_identity<Kokkos::HostSpace>{});
-  return made(std::type_identity<Kokkos::DefaultExecutionSpace::memory_space>{});
+  return allocate_array(change.source, destination.extents, destination.space,
+                        "tessera::redistribute");
 }
 
 void change_arrived(const Execution& execution, const ArrayRef& arrived, const ArrayRef& to,

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "tensor/loops.hpp"
+#include <tessera/tensor/detail/loops.hpp>
 
 namespace tessera::detail {
 namespace {

@@ -8,10 +8,10 @@
 #include <tessera/error/error.hpp>
 #include <tessera/extents/hash.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+#include <tessera/tensor/detail/loops.hpp>
 #include <tessera/tensor/random.hpp>
 
 #include "sharding/strided_parts.hpp"
-#include "tensor/loops.hpp"
 #include "tensor/tuning.hpp"
 
 namespace tessera::detail {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tensor/loops.hpp"
+#include <tessera/tensor/detail/loops.hpp>
 
 namespace tessera::test {
 namespace {

@@ -194,6 +194,15 @@ class Timeline(Case):
         self.assertEqual((found.returncode, found.stderr), (0, ""))
         self.assertEqual(rows_of(found.stdout), [["0", "1", "4096", "0.400"], ["1", "1", "8", "0.250"]])
 
+    def test_operators_are_no_communications_and_lie_behind_them(self):
+        operator = {"name": "add", "cat": "operator", "ph": "X", "pid": 0, "tid": 0, "ts": 50, "dur": 500, "args": {"bytes_received": 0}}
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "picture.svg"
+            found = self.of(json.dumps({"traceEvents": [*self.EVENTS, operator]}), "--svg", str(file))
+            text = file.read_text()
+        self.assertEqual(rows_of(found.stdout), [["0", "1", "4096", "0.400"], ["1", "1", "8", "0.250"]])
+        self.assertLess(text.index("add: 0.500 ms"), text.index("redistribute: 0.400 ms"))
+
     def test_writes_a_picture(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "picture.svg"

@@ -16,11 +16,13 @@ namespace tessera {
 
 class DeviceMesh;
 
-/// A CommRecord is one communication that CommDebugMode has seen, as this rank took part in it.
+/// A CommRecord is one communication, or one call of an operator, that CommDebugMode has seen, as
+/// this rank took part in it. An operator moves no bytes itself: its communications are records of
+/// their own.
 struct CommRecord {
   TraceKind kind;
-  std::string operation;            ///< "redistribute", "all_reduce", …
-  std::string call;                 ///< the call that it belongs to, with its arguments; "" if none
+  std::string operation;            ///< "redistribute", "all_reduce", "add", …
+  std::string call;                 ///< describes its call, or the operator itself; "" if none
   std::string mesh;                 ///< mesh of that call: "(dp=2, tp=4)"
   std::vector<std::string> region;  ///< Kokkos regions and named local_maps, outermost first
   int group_size = 0;               ///< ranks that take part
@@ -32,10 +34,14 @@ struct CommRecord {
   double start = 0;       ///< seconds since the mode began
   double seconds = 0;     ///< duration from start to completion
   std::string transport;  ///< "window", "messages", "window and messages", "none"
+
+  bool is_implicit = false;  ///< whether an operator moved an operand that its caller did not move
+  bool is_trivial = false;   ///< whether an operator moved no operand and communicated nothing
 };
 
-/// Counts what this thread communicates while the mode lives, by region. It is PyTorch's
-/// CommDebugMode, with bytes and times. Modes nest: each sees all communication while it lives.
+/// Counts what this thread communicates while the mode lives, by region, and lists the operators
+/// that it calls. It is PyTorch's CommDebugMode, with bytes and times. Modes nest: each sees all
+/// that happens while it lives.
 ///
 /// Example:
 ///   CommDebugMode mode;
@@ -51,20 +57,27 @@ class CommDebugMode {
   CommDebugMode& operator=(const CommDebugMode&) = delete;
 
   /// Returns the number of communications that moved tensor data: steps of plans and functional
-  /// collectives.
+  /// collectives. Operators do not count; what they communicate does.
   std::int64_t get_total_counts() const;
-  /// Returns the number of communications of each kind: "redistribute", "collective" (functional),
-  /// "agreement", "metadata", "io".
+  /// Returns the number of records of each kind: "redistribute", "collective" (functional),
+  /// "agreement", "metadata", "io", "operator".
   std::map<std::string, std::int64_t> get_comm_counts() const;
-  /// Returns the calls that moved data, with their specs, in order, by region ("solver/gemm"; ""
-  /// outside of regions).
+  /// Returns the calls that moved data and the calls of operators, with their specs, in the order
+  /// of completion, by region ("solver/gemm"; "" outside of regions). A call of an operator that
+  /// moved an operand implicitly ends in " (implicit)".
   std::map<std::string, std::vector<std::string>> get_sharding_info() const;
-  /// Returns all communications that the mode has seen, in the order of completion.
+  /// Returns all communications and calls of operators that the mode has seen, in the order of
+  /// completion: an operator follows its communications.
   const std::vector<CommRecord>& records() const { return records_; }
 
-  /// Returns a tree of regions. Noise level 0 shows how many data movements each has, by transport;
-  /// 1 adds bytes and time; 2 adds agreement, metadata and io; 3 shows every communication with its
-  /// call. Errors: InvalidArgument for another level.
+  /// Returns a tree of regions. The noise levels are those of PyTorch; each adds to the one below.
+  /// Level 0 shows how many data movements each region has, by transport. Level 1 adds bytes, time
+  /// and the operators that are not trivial, with equal calls on one line. Level 2 adds agreement,
+  /// metadata and io, and the region of each operator on its line. Level 3 adds trivial operators,
+  /// and shows every communication and operator with its call.
+  ///
+  /// An operator is trivial if it moved no operand and communicated nothing. The numbers beside
+  /// regions do not count operators. Errors: InvalidArgument for another level.
   std::string table(int noise_level = 0) const;
   /// Writes table(noise_level) to a stream and flushes it. Errors: InvalidArgument.
   void write_table(std::ostream& out, int noise_level = 0) const;
@@ -79,8 +92,8 @@ class CommDebugMode {
   void write_json(const std::filesystem::path& file) const;
 
   /// Writes what all ranks of `mesh` have recorded to one file for chrome://tracing and Perfetto:
-  /// one row per rank, with the regions around communications. Times are those of each node's
-  /// clock.
+  /// one row per rank, with operators and regions around communications. Times are those of each
+  /// node's clock.
   ///
   /// Collective over the mesh; mesh rank 0 writes the file. Errors: IoError on every rank.
   void write_chrome_trace(const DeviceMesh& mesh, const std::filesystem::path& file) const;

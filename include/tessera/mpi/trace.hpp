@@ -10,11 +10,12 @@ namespace tessera {
 class Operation;
 
 /// A TraceKind says what a communication is for. Tensor data moves as `exchange`; replicas that
-/// from_local compares (`run_check`) move as `metadata`.
-enum class TraceKind : std::uint8_t { exchange, agreement, metadata, io };
+/// from_local compares (`run_check`) move as `metadata`. A call of an operator is `operation`,
+/// whether it communicates or not; its communication has events of its own.
+enum class TraceKind : std::uint8_t { exchange, agreement, metadata, io, operation };
 
-/// Describes one communication as the calling rank saw it. It is emitted when the communication is
-/// complete.
+/// Describes one communication, or one call of an operator, as the calling rank saw it. It is
+/// emitted when that is complete.
 struct TraceEvent {
   TraceKind kind;
   const char* operation;  ///< "tessera::redistribute", …: a string in static storage
@@ -30,6 +31,12 @@ struct TraceEvent {
   bool uses_window = false;         ///< whether data went through the window of the node
   bool uses_messages = false;       ///< whether data went in MPI messages
   const Operation* call = nullptr;  ///< call it belongs to, or null; valid in observers
+
+  /// Describes the call of an operator: its operands, the chosen rule, the result; otherwise null.
+  /// Valid in observers.
+  const char* description = nullptr;
+  bool is_implicit = false;  ///< whether an operator moved an operand that its caller did not move
+  bool is_trivial = false;   ///< whether an operator moved no operand and communicated nothing
 };
 
 /// A TraceObserver is the function that a TraceScope calls with each event.

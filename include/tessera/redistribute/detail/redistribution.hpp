@@ -15,6 +15,7 @@
 #include <tessera/redistribute/pending.hpp>
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/sharding/target.hpp>
+#include <tessera/tensor/detail/owned_array.hpp>
 #include <tessera/tensor/dtensor.hpp>
 #include <tessera/tensor/execution.hpp>
 
@@ -54,14 +55,10 @@ Redistributor agreed_redistributor(Operation& operation, const Meshes& meshes,
   return agreed_redistributor(operation, call, meshes, settings);
 }
 
-/// Holds an array in which elements arrive before they change.
-struct Arrived {
-  ArrayRef array;
-  std::shared_ptr<void> memory;
-};
-/// Makes one for the elements of `destination`, in its memory space, if they change at last.
-std::optional<Arrived> room_for_change(const DTensorSpec& source, const DTensorSpec& target,
-                                       const Change& change, const ArrayRef& destination);
+/// Returns memory in which elements for `destination` arrive, in its memory space, if they change at
+/// last.
+std::optional<OwnedArray> room_for_change(const DTensorSpec& source, const DTensorSpec& target,
+                                          const Change& change, const ArrayRef& destination);
 /// Changes elements as `scaling` and the types of both arrays say, and ends the call.
 void change_arrived(const Execution& execution, const ArrayRef& arrived, const ArrayRef& to,
                     const Scaling& scaling, const char* label);
@@ -98,18 +95,18 @@ DTensor<Result> result_tensor(const Execution& execution, const DTensor<V>& sour
 
 /// Holds a redistribution before it runs.
 template <class Result>
-struct Redistribution {
+struct ReadyRedistribution {
   DTensor<Result> result;
   std::optional<Redistributor> redistributor;  ///< empty if nothing moves
-  std::optional<Arrived> arrived = {};         ///< empty unless elements change at last
+  std::optional<OwnedArray> arrived = {};      ///< empty unless elements change at last
 
   ArrayRef destination() const { return arrived ? arrived->array : array_ref(result.to_local()); }
 };
 
 /// Returns the redistribution into `result`, with room for elements that change at last.
 template <class V, class Result>
-Redistribution<Result> ready_for(const DTensorSpec& source, const DTensorSpec& target,
-                                 DTensor<Result> result, Redistributor redistributor) {
+ReadyRedistribution<Result> ready_for(const DTensorSpec& source, const DTensorSpec& target,
+                                      DTensor<Result> result, Redistributor redistributor) {
   auto arrived =
       room_for_change(source, target, change_between<V, Result>(), array_ref(result.to_local()));
   return {std::move(result), std::move(redistributor), std::move(arrived)};
@@ -127,7 +124,7 @@ DTensor<V> on_same_mesh(const DTensor<V>& tensor, const DeviceMesh& mesh) {
 
 /// Prepares a redistribution on the tensor's mesh. The ranks agree on it here.
 template <class Out, class V>
-Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
+ReadyRedistribution<redistributed_view_t<V, Out>> prepare_redistribution(
     Operation& operation, const Execution& execution, const DTensor<V>& tensor,
     const DTensorSpec& target, const RedistributeOptions& options) {
   using Result = redistributed_view_t<V, Out>;
@@ -140,11 +137,11 @@ Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
       const RedistributeCall call{operation.name(), tensor.spec(), target, type, settings};
       operation.agree(plan_hash(tensor.spec(), target, type, settings), call);
       finish(execution, operation.name());
-      return Redistribution<Result>{DTensorAccess::make(tensor.to_local(), mesh, target), {}};
+      return ReadyRedistribution<Result>{DTensorAccess::make(tensor.to_local(), mesh, target), {}};
     }
   if (!mesh.coordinate())
-    return Redistribution<Result>{allocate_dtensor<Result>(mesh, target, "tessera::redistribute"),
-                                  {}};
+    return ReadyRedistribution<Result>{
+        allocate_dtensor<Result>(mesh, target, "tessera::redistribute"), {}};
   auto redistributor =
       agreed_redistributor<V, Result>(operation, mesh, tensor.spec(), target, options);
   auto result = result_tensor<Result>(execution, tensor, target, redistributor, options);
@@ -179,7 +176,7 @@ DTensorSpec spec_on(const DeviceMesh& mesh, const DTensorSpec& source, const Tar
 
 /// Prepares a redistribution to another mesh. The ranks agree on it here.
 template <class Out, class V>
-Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
+ReadyRedistribution<redistributed_view_t<V, Out>> prepare_redistribution(
     Operation& operation, const Execution& execution, const DTensor<V>& tensor,
     const DeviceMesh& mesh, const Target& target, const RedistributeOptions& options) {
   using Result = redistributed_view_t<V, Out>;
@@ -187,7 +184,7 @@ Redistribution<redistributed_view_t<V, Out>> prepare_redistribution(
   const Meshes meshes(tensor.device_mesh(), mesh);
   if (calls_of(meshes) == nullptr) {
     auto spec = spec_on(mesh, tensor.spec(), target);
-    return Redistribution<Result>{DTensorAccess::make(Result(), mesh, std::move(spec)), {}};
+    return ReadyRedistribution<Result>{DTensorAccess::make(Result(), mesh, std::move(spec)), {}};
   }
   const auto settings = settings_for<V, Result>(options.extra_memory);
   const auto call =
@@ -214,13 +211,13 @@ void run(const Redistributor& redistributor, const Execution& execution, const V
 template <class V, class W>
 void run_and_change(const Redistributor& redistributor, const Execution& execution,
                     const ArrayRef& source, const DTensor<V>& tensor, const W& result,
-                    const std::optional<Arrived>& arrived, const Scaling& scaling) {
+                    const std::optional<OwnedArray>& arrived, const Scaling& scaling) {
   constexpr auto label = "tessera::redistribute";
   const auto to = array_ref(result);
   RedistributorAccess::run(
       redistributor, execution, source, arrived ? arrived->array : to, label,
       [&] {
-        return std::make_shared<std::pair<std::shared_ptr<void>, std::optional<Arrived>>>(
+        return std::make_shared<std::pair<std::shared_ptr<void>, std::optional<OwnedArray>>>(
             held_with(tensor, result), arrived);
       },
       arrived ? Scaling{} : scaling);
@@ -228,7 +225,7 @@ void run_and_change(const Redistributor& redistributor, const Execution& executi
 }
 
 template <class Result, class V>
-void run(const Redistribution<Result>& redistribution, const Execution& execution,
+void run(const ReadyRedistribution<Result>& redistribution, const Execution& execution,
          const DTensor<V>& tensor) {
   if (redistribution.redistributor)
     run_and_change(*redistribution.redistributor, execution, array_ref(tensor.to_local()), tensor,
@@ -279,7 +276,7 @@ DTensor<redistributed_view_t<V, Out>> redistribute(const Execution& execution,
   });
 }
 
-/// Starts a redistribution in the background; prepare(operation) returns a Redistribution.
+/// Starts a redistribution in the background; prepare(operation) returns a ReadyRedistribution.
 template <class V, class Prepare>
 auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
                           const Meshes& meshes, const Prepare& prepare) {
@@ -291,8 +288,9 @@ auto start_redistribution(const Execution& execution, const DTensor<V>& tensor,
                                                                           std::nullopt);
     if (!ready.redistributor) return started;
     constexpr auto label = "tessera::redistribute";
-    const auto views = std::make_shared<std::pair<std::shared_ptr<void>, std::optional<Arrived>>>(
-        held_with(tensor, ready.result.to_local()), ready.arrived);
+    const auto views =
+        std::make_shared<std::pair<std::shared_ptr<void>, std::optional<OwnedArray>>>(
+            held_with(tensor, ready.result.to_local()), ready.arrived);
     const Pieces pieces{array_ref(tensor.to_local()), ready.destination()};
     started.second = PendingWork{
         {RedistributorAccess::move(*ready.redistributor, pieces)}, execution, views, label};

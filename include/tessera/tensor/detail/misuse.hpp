@@ -17,64 +17,13 @@ namespace detail {
 template <class... T>
 concept OneDTensor = (is_dtensor_v<T> || ...);
 
-/// Stops the compiler.
-template <class A, class B>
-auto no_arithmetic() -> std::conditional_t<is_dtensor_v<A>, A, B> {
-  static_assert(
-      never<A, B>,
-      "a DTensor has no arithmetic: write a function of local Views and call it by local_map, "
-      "as in local_map(add, like_input(0))(x, y)");
-  return {};
-}
-
 }  // namespace detail
-
-template <class A, class B>
-requires detail::OneDTensor<A, B> std::conditional_t<is_dtensor_v<A>, A, B>
-operator+(const A&, const B&) {
-  return detail::no_arithmetic<A, B>();
-}
-template <class A, class B>
-requires detail::OneDTensor<A, B> std::conditional_t<is_dtensor_v<A>, A, B>
-operator-(const A&, const B&) {
-  return detail::no_arithmetic<A, B>();
-}
-template <class A, class B>
-requires detail::OneDTensor<A, B> std::conditional_t<is_dtensor_v<A>, A, B>
-operator*(const A&, const B&) {
-  return detail::no_arithmetic<A, B>();
-}
-template <class A, class B>
-requires detail::OneDTensor<A, B> std::conditional_t<is_dtensor_v<A>, A, B>
-operator/(const A&, const B&) {
-  return detail::no_arithmetic<A, B>();
-}
-template <class V>
-DTensor<V> operator-(const DTensor<V>&) {
-  return detail::no_arithmetic<DTensor<V>, void>();
-}
-template <class V, class B>
-DTensor<V> operator+=(DTensor<V>&, const B&) {
-  return detail::no_arithmetic<DTensor<V>, B>();
-}
-template <class V, class B>
-DTensor<V> operator-=(DTensor<V>&, const B&) {
-  return detail::no_arithmetic<DTensor<V>, B>();
-}
-template <class V, class B>
-DTensor<V> operator*=(DTensor<V>&, const B&) {
-  return detail::no_arithmetic<DTensor<V>, B>();
-}
-template <class V, class B>
-DTensor<V> operator/=(DTensor<V>&, const B&) {
-  return detail::no_arithmetic<DTensor<V>, B>();
-}
 
 template <class V, class W>
 bool operator==(const DTensor<V>&, const DTensor<W>&) {
   static_assert(detail::never<V, W>,
-                "a DTensor has no ==: compare the local Views in a local_map, or the specs by "
-                "x.spec() == y.spec()");
+                "a DTensor has no ==: write equal(x, y) for one bool, ops::equal_to(x, y) for one per "
+                "element, or x.spec() == y.spec() to compare specs");
   return false;
 }
 

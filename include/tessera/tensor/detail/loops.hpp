@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// For kernels: nested loops over several arrays, merged and sorted by stride.
 #pragma once
 
 #include <cstdint>

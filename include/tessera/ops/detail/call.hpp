@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <tessera/agreement/detail/operation.hpp>
+#include <tessera/engine/detail/recycler.hpp>
+#include <tessera/ops/detail/operand.hpp>
+#include <tessera/ops/redistribution_scope.hpp>
+#include <tessera/ops/rule.hpp>
+#include <tessera/redistribute/detail/plan_cache.hpp>
+#include <tessera/tensor/detail/index_map.hpp>
+#include <tessera/tensor/dtensor.hpp>
+#include <tessera/tensor/execution.hpp>
+
+namespace tessera::detail {
+
+/// Holds what is equal in all calls of an operator. Its address tells operators apart.
+struct OperatorInfo {
+  FunctionName function;  ///< name in errors: "operator+"
+  const char* name;       ///< name for rules: "add"
+  const char* label;      ///< for the tools of Kokkos
+  /// Returns the global shape of the result. Errors: InvalidArgument.
+  Extents (*shape)(const OperatorCall&);
+  /// Lists the rules, unless others are registered.
+  std::vector<OperatorRule> (*rules)(const OperatorCall&);
+  bool is_built_in = true;
+  bool is_reduction = false;  ///< whether calls have dims
+  bool has_exchange =
+      false;  ///< whether its own algorithm combines what ranks have of reduced dims
+};
+
+/// Holds a call whose placements are not chosen yet.
+struct CallRequest {
+  const OperatorInfo& op;
+  std::span<const OperandRef> operands;
+  ElementType type;   ///< that of the result
+  Extents dims = {};  ///< dims of a reduction
+  bool keeps_dims = false;
+  std::span<const OperatorAttribute> attributes = {};
+};
+
+/// Holds the chosen placements of a call, and what they mean on this rank.
+struct PreparedCall;
+
+/// Returns the mesh of all tensors. Errors: MeshMismatch; InvalidArgument for a tensor without a mesh.
+const DeviceMesh& common_mesh(const CallRequest& request);
+
+/// Chooses placements, or finds those of an equal call. Local; all ranks get the same. Errors:
+/// PlacementMismatch where operands would have to move and must not; InvalidArgument.
+std::shared_ptr<const PreparedCall> prepare(const DeviceMesh& mesh, const CallRequest& request);
+
+const DTensorSpec& output_of(const PreparedCall& call);
+/// Returns the spec that operand `k`, a tensor, is to have.
+const DTensorSpec& input_of(const PreparedCall& call, std::size_t k);
+/// Returns whether operand `k` moves, or is sliced.
+bool moves(const PreparedCall& call, std::size_t k);
+const Box& local_box_of(const PreparedCall& call);
+/// Returns the global indices of this rank's piece of the result, along one dim.
+IndexMap index_map_of(const PreparedCall& call, std::size_t tensor_dim);
+/// Throws PlacementMismatch unless the result of the call has the ownership of operand 0, and that does
+/// not move.
+void require_in_place(const PreparedCall& call, const CallRequest& request);
+/// Returns whether the numbers of a call count on this rank. Where a result is P(sum), they are added
+/// on one coordinate only.
+bool counts_numbers(const PreparedCall& call);
+
+/// Refers to a kernel: a callable that takes the arrays of the operands and that of the result.
+class KernelRef {
+ public:
+  template <class Kernel>
+  KernelRef(const Kernel& kernel)
+      : object_(&kernel),
+        call_([](const void* object, std::span<const ArrayRef> operands, const ArrayRef& result) {
+          (*static_cast<const Kernel*>(object))(operands, result);
+        }) {}
+
+  void operator()(std::span<const ArrayRef> operands, const ArrayRef& result) const {
+    call_(object_, operands, result);
+  }
+
+ private:
+  const void* object_;
+  void (*call_)(const void*, std::span<const ArrayRef>, const ArrayRef&);
+};
+
+/// Refers to a callable that returns what owns the memory of all operands and of the result.
+class OwnerRef {
+ public:
+  template <class Make>
+  OwnerRef(const Make& make)
+      : object_(&make),
+        make_([](const void* object) { return (*static_cast<const Make*>(object))(); }) {}
+
+  std::shared_ptr<void> operator()() const { return make_(object_); }
+
+ private:
+  const void* object_;
+  std::shared_ptr<void> (*make_)(const void*);
+};
+
+/// Moves operands as was chosen, and runs the kernel on their local pieces. Collective over the mesh
+/// if the choice needs an exchange.
+void run(const Execution& execution, const PreparedCall& call, const CallRequest& request,
+         const ArrayRef& result, const KernelRef& kernel, const OwnerRef& owner);
+
+/// Throws InvalidArgument: the local result of an operator does not have the shape its rules say.
+[[noreturn]] void throw_wrong_local_shape(const PreparedCall& call, const Extents& got);
+
+/// Records a call for CommDebugMode and other observers; run() does it itself.
+void record(const PreparedCall& call, const CallRequest& request);
+
+/// Returns the tensor for a result: in the memory of an earlier result of this type and shape that
+/// nobody holds any more, else in fresh memory; with an execution space instance always in fresh memory.
+template <class Result>
+DTensor<Result> result_tensor(const Execution& execution, const DeviceMesh& mesh,
+                              const PreparedCall& call, const char* label) {
+  const auto& spec = output_of(call);
+  if constexpr (Result::rank() != 0 && Result::rank_dynamic() != Result::rank())
+    require_representable<Result>(spec);
+  if (!mesh.coordinate()) return DTensorAccess::make(Result(), mesh, spec);
+  const auto& box = local_box_of(call);
+  if (execution.is_given())
+    return DTensorAccess::make(allocate<Result>(box.shape, label), mesh, spec, box);
+  auto& recycled = recycler(mesh);
+  if (const auto* view = recycled.find_any<Result>(box.shape))
+    return DTensorAccess::make(*view, mesh, spec, box);
+  auto view = allocate<Result>(box.shape, label);
+  recycled.keep_for_any(view);
+  return DTensorAccess::make(std::move(view), mesh, spec, box);
+}
+
+/// Returns an object that keeps the memory of all tensors among these.
+template <class... A>
+std::shared_ptr<void> held_all(const A&... operands) {
+  auto all = std::make_shared<std::vector<std::shared_ptr<void>>>();
+  const auto keep = [&]<class T>(const T& operand) {
+    if constexpr (is_dtensor_v<T>) all->push_back(DTensorAccess::memory(operand));
+  };
+  (keep(operands), ...);
+  return all;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include <tessera/ops/detail/reduction.hpp>
+#include <tessera/ops/elementwise.hpp>
+#include <tessera/redistribute/redistribute.hpp>
+
+/// Reductions turn the elements along some tensor dims into one.
+///
+/// They take a tensor, and over which dims they go: one dim, Dims{0, 2}, KeepDims{0}, or nothing for all
+/// dims, which gives a tensor of 0 dims. item() and items() return such results as numbers.
+///
+/// Result:     a View in the layout of the tensor. Where ranks hold parts of what is reduced, the result
+///             is Partial: nothing travels until it is needed. argmin and argmax, and var, std and the
+///             2-norm where they need a result in between, exchange small tensors themselves.
+/// Collective: where the result says so, and where a Partial tensor is reduced first; otherwise local.
+/// Errors:     InvalidArgument for dims out of range or named twice, and for min, max, argmin and argmax
+///             of no elements; PlacementMismatch for a Partial tensor that must be reduced first, under
+///             RedistributionScope(Redistribution::none).
+namespace tessera {
+
+/// Names what ops::norm() computes.
+enum class Norm : std::uint8_t {
+  one,  ///< sum of absolute values
+  two,  ///< square root of the sum of their squares
+  inf,  ///< largest absolute value
+};
+
+namespace detail {
+
+template <ReductionOp op, class V, class D>
+auto apply_op(const ReductionOperator<op>&, const Execution& execution, const DTensor<V>& tensor,
+              const D& over) {
+  return call_reduction<op>(execution, over, 0, tensor);
+}
+template <ReductionOp op, LocalView V, class D>
+auto apply_op(const ReductionOperator<op>&, const Execution& execution, const V& view,
+              const D& over) {
+  return call_reduction_on_views<op>(execution, over, 0, view);
+}
+
+/// Names KeepDims of the same dims.
+template <std::size_t Rank, class D>
+auto keeping_dims(const D& over) {
+  if constexpr (std::is_same_v<D, AllDims>) {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return KeepDims<Rank>(static_cast<int>(I)...);
+    }
+    (std::make_index_sequence<Rank>());
+  } else if constexpr (std::is_integral_v<D>) {
+    return KeepDims<1>(over);
+  } else {
+    return [&]<std::size_t N>(const std::array<int, N>& dims) {
+      return std::apply([](auto... d) { return KeepDims<N>(d...); }, dims);
+    }(over.dims);
+  }
+}
+
+/// Reduces tensors, or Views of this rank.
+template <ReductionOp op, class D, class A, class... B>
+auto reduce(const Execution& execution, const D& over, double correction, const A& first,
+            const B&... second) {
+  if constexpr (is_dtensor_v<A>)
+    return call_reduction<op>(execution, over, correction, first, second...);
+  else
+    return call_reduction_on_views<op>(execution, over, correction, first, second...);
+}
+
+/// Throws PlacementMismatch if the tensor is Partial and must not be reduced here.
+void require_may_reduce(const DTensorSpec& spec, const char* function);
+
+/// Returns what holds the values of a tensor: reduced, if it is Partial.
+template <class A>
+auto values_of(const Execution& execution, const A& operand, const char* function) {
+  if constexpr (is_dtensor_v<A>) {
+    require_may_reduce(operand.spec(), function);
+    return reduce_partial(execution, operand);
+  } else {
+    return operand;
+  }
+}
+
+/// Returns a result that the operator itself needs whole.
+template <class A>
+auto whole(const Execution& execution, const A& result) {
+  if constexpr (is_dtensor_v<A>)
+    return reduce_partial(execution, result);
+  else
+    return result;
+}
+
+template <class A, class D>
+auto variance(const Execution& execution, const A& tensor, const D& over, double correction,
+              const char* function) {
+  const auto values = values_of(execution, tensor, function);
+  const auto mean =
+      whole(execution,
+            reduce<ReductionOp::mean>(execution, keeping_dims<operand_rank<A>>(over), 0, values));
+  return reduce<ReductionOp::variance>(execution, over, correction, values, mean);
+}
+
+struct VarianceOperator {
+  /// Returns the variance: the sum of the squared distances from the mean, divided by the number of
+  /// elements less `correction`; NaN where that is not positive.
+  template <class A, class D = AllDims>
+  requires(!is_execution<A>) auto operator()(const A& tensor, const D& over = {},
+                                             double correction = 1) const {
+    return variance(Execution(), tensor, over, correction, "var");
+  }
+  /// Orders the work on `exec`.
+  template <class Space, class A, class D = AllDims>
+  requires is_execution<Space>
+  auto operator()(const Space& exec, const A& tensor, const D& over = {},
+                  double correction = 1) const {
+    return variance(Execution(exec), tensor, over, correction, "var");
+  }
+};
+
+struct DeviationOperator {
+  /// Returns the square root of the variance.
+  template <class A, class D = AllDims>
+  requires(!is_execution<A>) auto operator()(const A& tensor, const D& over = {},
+                                             double correction = 1) const {
+    return (*this)(Execution(), tensor, over, correction);
+  }
+  /// Orders the work on `exec`.
+  template <class Space, class A, class D = AllDims>
+  requires is_execution<Space>
+  auto operator()(const Space& exec, const A& tensor, const D& over = {},
+                  double correction = 1) const {
+    const Execution execution(exec);
+    return ops::sqrt(exec, whole(execution, variance(execution, tensor, over, correction, "std")));
+  }
+};
+
+struct NormOperator {
+  /// Returns the norm of the elements.
+  template <class A, class D = AllDims>
+  requires(!is_execution<A>) auto operator()(const A& tensor, Norm norm = Norm::two,
+                                             const D& over = {}) const {
+    return (*this)(Execution(), tensor, norm, over);
+  }
+  /// Orders the work on `exec`.
+  template <class Space, class A, class D = AllDims>
+  requires is_execution<Space>
+  auto operator()(const Space& exec, const A& tensor, Norm norm = Norm::two,
+                  const D& over = {}) const {
+    const Execution execution(exec);
+    if (norm == Norm::one) return reduce<ReductionOp::norm_one>(execution, over, 0, tensor);
+    if (norm == Norm::inf) return reduce<ReductionOp::norm_inf>(execution, over, 0, tensor);
+    return ops::sqrt(
+        exec, whole(execution, reduce<ReductionOp::sum_of_squares>(execution, over, 0, tensor)));
+  }
+};
+
+template <ReductionOp op>
+struct DotOperator {
+  /// Returns the sum of the products of elements.
+  template <class A, class B>
+  requires(!is_execution<A>) auto operator()(const A& a, const B& b) const {
+    return (*this)(Execution(), a, b);
+  }
+  /// Orders the work on `exec`.
+  template <class Space, class A, class B>
+  requires is_execution<Space>
+  auto operator()(const Space& exec, const A& a, const B& b) const {
+    static_assert(
+        std::is_same_v<typename OperandElement<A>::type, typename OperandElement<B>::type>,
+        "dot and vdot take two tensors of one element type: convert one by to<T>(x)");
+    static_assert(
+        operand_rank<A> == operand_rank<B> && (op == ReductionOp::vdot || operand_rank<A> == 1),
+        "dot takes two tensors of 1 dim, vdot two of one shape");
+    return reduce<op>(Execution(exec), AllDims(), 0, a, b);
+  }
+};
+
+}  // namespace detail
+
+namespace ops {
+
+/// These function objects are the reductions.
+///
+/// Sums and products of integers and bool are 64-bit integers, which wrap around; mean of integers is
+/// double. Of no elements the sum is 0, the product 1, the mean NaN, any false, all true. The error of a
+/// sum, of a mean and of dot is at most (n + log2 of the number of ranks) u times the sum of absolute values
+/// for n elements per rank and unit roundoff u. min and max give NaN if an element is NaN. argmin and argmax
+/// give the position in row-major order of the reduced dims as int64: of equal elements the first one, of
+/// NaNs the first one of these.
+inline constexpr detail::ReductionOperator<detail::ReductionOp::sum> sum;
+inline constexpr detail::ReductionOperator<detail::ReductionOp::mean> mean;
+inline constexpr detail::ReductionOperator<detail::ReductionOp::product> product;
+inline constexpr detail::ReductionOperator<detail::ReductionOp::min> min;
+inline constexpr detail::ReductionOperator<detail::ReductionOp::max> max;
+inline constexpr detail::ReductionOperator<detail::ReductionOp::any> any;
+inline constexpr detail::ReductionOperator<detail::ReductionOp::all> all;
+inline constexpr detail::ReductionOperator<detail::ReductionOp::count_nonzero> count_nonzero;
+inline constexpr detail::ReductionOperator<detail::ReductionOp::argmin> argmin;
+inline constexpr detail::ReductionOperator<detail::ReductionOp::argmax> argmax;
+
+/// Variance and standard deviation: var(x), var(x, dims), var(x, dims, correction). `correction` is 1 if
+/// it is left out; of integers the result is double. The mean is computed first, in one exchange where
+/// ranks hold parts; then the squared distances from it are summed up.
+inline constexpr detail::VarianceOperator var;
+inline constexpr detail::DeviationOperator std;
+/// Norms of the elements, as of one vector: norm(x), norm(x, Norm::one), norm(x, Norm::inf, dims). The
+/// squares of the 2-norm are summed up in the element type (float16 and bfloat16 in float); they overflow
+/// where elements are larger than the square root of its largest number.
+inline constexpr detail::NormOperator norm;
+/// The sum of products: dot(x, y) of two tensors of 1 dim; vdot(x, y) of two of one shape, with the complex
+/// conjugate of x.
+inline constexpr detail::DotOperator<detail::ReductionOp::dot> dot;
+inline constexpr detail::DotOperator<detail::ReductionOp::vdot> vdot;
+
+}  // namespace ops
+}  // namespace tessera

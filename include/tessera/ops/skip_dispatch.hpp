@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <tessera/ops/operator.hpp>
+#include <tessera/ops/reductions.hpp>
+
+namespace tessera {
+
+/// A SkipDTensorDispatch runs operators on local Views: skip(ops::sum, t, Dims{0}) is
+/// ops::sum(t.to_local(), Dims{0}), a View. Placements do not count, and nothing travels.
+///
+/// Operators that are named when it is made, as objects or by name, are kept: they compute on the tensor,
+/// and the result is the local View of that. The sums of a Partial result are this rank's.
+class SkipDTensorDispatch {
+ public:
+  /// Takes the operators that are kept.
+  template <class... Op>
+  explicit SkipDTensorDispatch(const Op&... kept) : kept_{detail::operator_name(kept)...} {}
+
+  /// Runs an operator; its first argument may be an execution space instance.
+  template <class Op, class... A>
+  auto operator()(const Op& op, const A&... arguments) const {
+    using Local = std::remove_cvref_t<decltype(op(local(arguments)...))>;
+    const auto is_kept = std::ranges::find(kept_, detail::operator_name(op)) != kept_.end();
+    if (is_kept) return Local(op(arguments...).to_local());
+    return op(local(arguments)...);
+  }
+
+ private:
+  template <class A>
+  static decltype(auto) local(const A& argument) {
+    if constexpr (is_dtensor_v<A>)
+      return argument.to_local();
+    else
+      return (argument);
+  }
+
+  std::vector<std::string> kept_;
+};
+
+}  // namespace tessera

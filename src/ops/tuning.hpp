@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+// This file holds the tuned constants of the operators.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tessera::detail {
+
+/// Bytes that an exchange counts for where operators choose between placements.
+///
+/// It stands for the latency of an exchange: of two choices that move few bytes, the one with fewer
+/// exchanges wins. It is no machine's latency, so that placements are the same everywhere. Not
+/// measured; judgement. Shown by: unit_tests/ops/choose_test.
+inline constexpr std::int64_t bytes_per_exchange = 4096;
+
+/// Largest number of calls whose placements a mesh keeps. All are forgotten together when there are
+/// more: a program has few different calls. Not measured; judgement. Shown by: perf_ops, row
+/// add_choice.
+inline constexpr std::size_t most_prepared_calls = 1024;
+
+/// Number of accumulators of a sum over a row. Independent ones let the compiler add vectors.
+///
+/// With 8, sums of doubles take half the time of a loop with one accumulator, measured by perf_ops.
+/// Shown by: perf_ops, rows sum_all and sum_columns.
+inline constexpr int accumulators = 8;
+
+/// Number of results that a reduction over outer dims accumulates at a time: their partial results stay
+/// in the first cache. Not measured on its own; judgement. Shown by: perf_ops, row sum_rows.
+inline constexpr std::int64_t accumulated_row = 512;
+
+/// Least number of elements of a part, where a reduction to few results is shared by threads. Not
+/// measured on its own; judgement. Shown by: perf_ops, row sum_all, with threads.
+inline constexpr std::int64_t least_reduced_part = 16384;
+
+/// Number of threads of a device among which a reduction is shared, where it has fewer results. Not
+/// measured; judgement: several times the threads that run at once on one device. Shown by: perf_ops, row
+/// sum_all, on a device.
+inline constexpr std::int64_t most_device_parts = std::int64_t{1} << 17;
+
+}  // namespace tessera::detail
