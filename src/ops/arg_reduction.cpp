@@ -98,8 +98,8 @@ struct ArgCombine {
 };
 
 template <class Kernel>
-void launch_arg(const Execution& execution, const char* label, MemorySpace space, std::int64_t items,
-            std::int64_t bytes, const Kernel& kernel) {
+void launch_arg(const Execution& execution, const char* label, MemorySpace space,
+                std::int64_t items, std::int64_t bytes, const Kernel& kernel) {
   if (is_on_device(space))
     launch_on_device(execution, label, items, kernel);
   else
@@ -112,7 +112,7 @@ bool is_arg_dim(const ReducedDims& over, std::size_t d) {
 
 /// Makes the loops over a local piece. `piece` has the sections of each dim.
 ArgLoops arg_loops_of(const ArrayRef& operand, const ReducedDims& over, const Extents& shape,
-                  const Piece* piece) {
+                      const Piece* piece) {
   ArgLoops loops{operand.data, {}, {}};
   std::int64_t stride = reduced_size(shape, over.dims);
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -226,7 +226,7 @@ void reduce_positions(const Execution& execution, const char* label, const ArgLo
   const ArgKernel<IsMax, T> kernel{loops, reinterpret_cast<T*>(found.values.array.data),
                                    reinterpret_cast<std::int64_t*>(found.positions.array.data)};
   launch_arg(execution, label, result.space, loops.results,
-         loops.results * loops.elements * std::int64_t{sizeof(T)}, kernel);
+             loops.results * loops.elements * std::int64_t{sizeof(T)}, kernel);
   found = gather(found);
   ArgCombine<IsMax, T> combine{reinterpret_cast<const T*>(found.values.array.data),
                                reinterpret_cast<const std::int64_t*>(found.positions.array.data),
@@ -243,7 +243,7 @@ void reduce_positions(const Execution& execution, const char* label, const ArgLo
     if (!is_gone || over.keeps) ++to;
   }
   launch_arg(execution, label, result.space, loops.results,
-         found.parts * loops.results * std::int64_t{sizeof(T)}, combine);
+             found.parts * loops.results * std::int64_t{sizeof(T)}, combine);
   if (is_on_device(result.space)) execution.fence("tessera::ops: positions that were found");
 }
 

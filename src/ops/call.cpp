@@ -87,7 +87,7 @@ std::string name_of(std::size_t tensor) {
 std::string code_of(const OperatorCall& call, const DTensorSpec& target) {
   const auto positions = target.placements().split_positions();
   const bool is_plain =
-      target.boundaries().empty() &&
+      std::ranges::all_of(target.boundaries(), [](const auto& cuts) { return cuts.empty(); }) &&
       Placements(std::vector<Placement>(target.placements().begin(), target.placements().end())) ==
           target.placements();
   std::size_t tensor = 0;

@@ -30,12 +30,30 @@ struct RealPart<Complex<T>> {
   using type = T;
 };
 
+/// Returns whether the operator does the same bitwise with signed and unsigned integers.
+constexpr bool wraps_around(ElementwiseOp op) {
+  using enum ElementwiseOp;
+  return op == negate || op == square || op == real || op == imag || op == conj || op == add ||
+         op == subtract || op == multiply || op == equal_to || op == not_equal_to || op == axpby;
+}
+
+/// Returns whether there is a kernel for elements of type T; see run_elementwise().
+template <ElementwiseOp op, class T>
+consteval bool has_kernel() {
+  if constexpr ((traits_of(op).kinds & kind_bit<T>()) == 0)
+    return false;
+  else if constexpr (op == ElementwiseOp::where)
+    return std::is_unsigned_v<T> || is_complex_number<T> || std::is_same_v<T, long double>;
+  else
+    return !std::is_signed_v<T> || !std::is_integral_v<T> || !wraps_around(op);
+}
+
 /// Runs operator `op` on elements of type T.
 template <ElementwiseOp op, class T>
 void run_operator(const Execution& execution, const ElementwiseLoops& loops,
                   std::span<const OperandRef> numbers) {
   constexpr const auto& traits = traits_of(op);
-  if constexpr ((traits.kinds & kind_bit<T>()) != 0) {
+  if constexpr (has_kernel<op, T>()) {
     const auto* const label = traits.label;
     if constexpr (op == ElementwiseOp::where) {
       run_elementwise_kernel<T, Boolean, T, T>(execution, label, loops,

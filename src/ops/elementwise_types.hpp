@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include <tessera/ops/detail/elementwise.hpp>
 #include <tessera/ops/detail/elementwise_kernel.hpp>
+#include <tessera/ops/detail/elementwise_op.hpp>
 
 namespace tessera::detail {
 

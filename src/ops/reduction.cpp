@@ -172,14 +172,16 @@ void require_may_reduce(const DTensorSpec& spec, const char* function) {
 void run_reduction(const Execution& execution, ReductionOp op, std::span<const ArrayRef> operands,
                    const ReducedDims& over, double divisor, const ArrayRef& result) {
   if (result.size() == 0) return;
-  OwnedArray converted;
   std::array<ArrayRef, 2> arrays{operands[0], operands.size() > 1 ? operands[1] : ArrayRef()};
-  if (operands.size() > 1 && operands[0].type != operands[1].type) {
-    converted = allocate_array(arrays[1].type, arrays[0].extents, arrays[0].space,
+  OwnedArray converted;
+  if (is_integer(arrays[0].type.kind) && converts_integers(op)) {
+    converted = allocate_array(element_type<double>(), arrays[0].extents, arrays[0].space,
                                "tessera::ops converted operand");
     copy(execution, {arrays[0], converted.array, Stores::cached, {}});
     arrays[0] = converted.array;
   }
+  const bool is_real = !is_complex(arrays[0].type.kind);
+  if (op == ReductionOp::vdot && is_real) op = ReductionOp::dot;
   const auto loops = loops_of(std::span(arrays).first(operands.size()), over, divisor, result);
   const auto kind = arrays[0].type.kind;
   if (is_integer(kind))

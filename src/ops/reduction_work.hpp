@@ -169,13 +169,25 @@ struct ReductionWork {
   }
 };
 
+/// Returns whether integers are converted to double first.
+constexpr bool converts_integers(ReductionOp op) {
+  using enum ReductionOp;
+  return op == norm_one || op == norm_inf || op == sum_of_squares || op == variance;
+}
+
+/// Returns whether there is a kernel for elements of type T.
+template <ReductionOp op, class T>
+consteval bool has_kernel() {
+  using enum ReductionOp;
+  if (op == argmin || op == argmax || (traits_of(op).kinds & kind_bit<T>()) == 0) return false;
+  if (op == vdot) return is_complex_number<T>;  // it is dot of other numbers
+  return !(is_whole<T> && converts_integers(op));
+}
+
 template <ReductionOp op, class T>
 void reduce_elements(const Execution& execution, const ReductionLoops& loops) {
   constexpr const auto& traits = traits_of(op);
-  constexpr bool is_here = op != ReductionOp::argmin && op != ReductionOp::argmax &&
-                           (traits.kinds & kind_bit<T>()) != 0 &&
-                           !(op == ReductionOp::variance && is_whole<T>);
-  if constexpr (is_here)
+  if constexpr (has_kernel<op, T>())
     run_reduction_kernel(execution, traits.label, loops, ReductionWork<op, T>{loops.divisor});
 }
 

@@ -11,7 +11,8 @@
 
 namespace tessera {
 
-/// Holds how far numbers may differ that allclose() takes for equal: |a - b| ≤ absolute + relative |b|.
+/// Holds how far a and b may differ so that allclose() takes them for close to each other:
+/// |a - b| ≤ absolute + relative |b|.
 struct Tolerance {
   double relative = 1e-5;
   double absolute = 1e-8;
@@ -53,19 +54,20 @@ struct IsClose {
 
 }  // namespace detail
 
-/// Returns whether two tensors have the same shape and equal elements; NaN equals nothing. All ranks get
-/// the same answer; off the mesh it is false.
+/// Returns whether two tensors have the same shape and equal elements; NaN equals nothing. All
+/// ranks of the mesh get the same answer; off the mesh it is false.
 ///
-/// Collective over the mesh, with one exchange, where a dim is sharded or an operand is Partial; otherwise
-/// local. Errors: those of ops::equal_to, so PlacementMismatch where operands would have to move.
+/// Collective over the mesh, with one exchange, where a dim is sharded or an operand is Partial;
+/// otherwise local. Errors: those of ops::equal_to, so PlacementMismatch where operands would have
+/// to move.
 template <LocalView V, LocalView W>
 bool equal(const DTensor<V>& a, const DTensor<W>& b) {
   if (!(a.shape() == b.shape())) return false;
   return item(ops::all(ops::equal_to(a, b)));
 }
 
-/// Returns whether two tensors of one element type have the same shape and elements that are close to each
-/// other, see Tolerance.
+/// Returns whether two tensors of one element type have the same shape and elements that are close
+/// to each other, see Tolerance.
 ///
 /// Collective, Errors: those of equal().
 template <LocalView V, LocalView W>

@@ -35,10 +35,10 @@ requires is_number_v<N> OperandRef explained_operand(const N& number) {
 
 }  // namespace detail
 
-/// Returns, in one line, what an elementwise operator would do with these operands: placements of the
-/// result, which operands are sliced, reduced or redistributed, and the bytes that the busiest rank
-/// receives; or the error that the call would throw. Operands are tensors, numbers, or specs, whose
-/// elements are taken to be of type T. Local.
+/// Returns, in one line, what an elementwise operator would do with these operands: placements of
+/// the result, which operands are sliced, reduced or redistributed, and the bytes that the busiest
+/// rank receives; or the error that the call would throw. Operands are tensors, numbers, or specs,
+/// whose elements are taken to be of type T. Local.
 ///
 /// Example: explain(ops::add, x, y), explain<float>(ops::add, x.spec(), y.spec()).
 template <class T = double, detail::ElementwiseOp op, class... A>

@@ -61,8 +61,8 @@ consteval bool expect_line() {
 
 }  // namespace detail
 
-/// Makes a tensor of the numbers begin, begin + step, …, less than `end`, or greater if step is negative.
-/// V is a View type of 1 dim. Local, as all factories are.
+/// Makes a tensor of the numbers begin, begin + step, …, less than `end`, or greater if step is
+/// negative. V is a View type of 1 dim. Local, as all factories are.
 ///
 /// Errors: those of the factories; InvalidArgument for step 0.
 template <class V>
@@ -80,14 +80,14 @@ DTensor<V> arange(const DeviceMesh& mesh, const Target& target, detail::element_
   }
   return {};
 }
-/// Makes the numbers 0, 1, …, end - 1.
+/// Makes a tensor of the numbers 0, 1, …, end - 1.
 template <class V>
 DTensor<V> arange(const DeviceMesh& mesh, const Target& target, detail::element_of<V> end) {
   return arange<V>(mesh, target, detail::element_of<V>(0), end, detail::element_of<V>(1));
 }
 
-/// Makes a tensor of `count` numbers from `first` to `last` at equal distances, both included. V is a View
-/// type of 1 dim with floating-point elements. Local.
+/// Makes a tensor of `count` numbers from `first` to `last` at equal distances, both included. V is
+/// a View type of 1 dim with floating-point elements. Local.
 ///
 /// Errors: those of the factories; InvalidArgument for count < 0.
 template <class V>
@@ -120,7 +120,7 @@ DTensor<V> eye(const DeviceMesh& mesh, const Target& target, std::int64_t rows,
     });
   return {};
 }
-/// Makes a square matrix.
+/// Makes a square matrix with 1 on its diagonal.
 template <class V>
 DTensor<V> eye(const DeviceMesh& mesh, const Target& target, std::int64_t rows) {
   return eye<V>(mesh, target, rows, rows);
@@ -139,7 +139,7 @@ constexpr const char* likeness_name() {
   return "randn_like";
 }
 
-/// A factory of tensors like another one, as a function object.
+/// Makes tensors like another one, as a function object.
 template <Likeness kind>
 struct LikeFactory {
   static constexpr const char* name = likeness_name<kind>();
@@ -180,24 +180,36 @@ const char* operator_name(const LikeFactory<kind>& factory) {
 
 namespace ops {
 
-/// These function objects make a tensor with the spec and element type of another one: empty_like(x). Where
-/// that is Partial, the new one is Replicate. They take Views alone, too.
+// The function objects below make a tensor with the spec and element type of another one, or a View
+// of the extents of another one. Where the spec is Partial, that of the new tensor is Replicate.
+// Local.
+
+/// Makes a tensor like another one; its elements are not initialised.
 inline constexpr detail::LikeFactory<detail::Likeness::empty> empty_like;
+/// Makes a tensor of zeros like another one.
 inline constexpr detail::LikeFactory<detail::Likeness::zeros> zeros_like;
+/// Makes a tensor of ones like another one.
 inline constexpr detail::LikeFactory<detail::Likeness::ones> ones_like;
+/// Makes a tensor like another one, of the next uniform random numbers of the mesh, as rand().
 inline constexpr detail::LikeFactory<detail::Likeness::rand> rand_like;
+/// Makes a tensor like another one, of the next normal random numbers of the mesh, as randn().
 inline constexpr detail::LikeFactory<detail::Likeness::randn> randn_like;
 
 }  // namespace ops
 
+/// Makes a tensor like another one: see ops::empty_like.
 using ops::empty_like;
+/// Makes a tensor like another one: see ops::ones_like.
 using ops::ones_like;
+/// Makes a tensor like another one: see ops::rand_like.
 using ops::rand_like;
+/// Makes a tensor like another one: see ops::randn_like.
 using ops::randn_like;
+/// Makes a tensor like another one: see ops::zeros_like.
 using ops::zeros_like;
 
-/// Makes a tensor with the spec of another one whose elements all equal `value`. Where that is Partial, the
-/// new one is Replicate. Local.
+/// Makes a tensor with the spec and element type of another one whose elements all equal `value`.
+/// Where the spec is Partial, that of the new tensor is Replicate. Local.
 template <LocalView V, class T>
 DTensor<redistributed_view_t<V>> full_like(const DTensor<V>& tensor, const T& value) {
   return full<redistributed_view_t<V>>(

@@ -9,15 +9,15 @@
 
 namespace tessera {
 
-/// An ImplicitReplication makes tensors of Views that all ranks of a mesh hold alike, so that operators
-/// take them: ImplicitReplication implicit(mesh); y = x + implicit(view). Whether the Views are alike is
-/// not checked.
+/// An ImplicitReplication makes tensors of Views that all ranks of a mesh hold alike, so that
+/// operators take them: ImplicitReplication implicit(mesh); y = x + implicit(view). Whether the
+/// Views are alike is not checked.
 class ImplicitReplication {
  public:
   explicit ImplicitReplication(DeviceMesh mesh) : mesh_(std::move(mesh)) {}
 
-  /// Returns the View as a tensor that is Replicate along every mesh dim. Its shape is that of the View on
-  /// this rank. Local. Off the mesh the result is empty.
+  /// Returns the View as a tensor that is Replicate along every mesh dim. Its shape is that of the
+  /// View on this rank. Local. Off the mesh the result is empty.
   template <LocalView V>
   DTensor<V> operator()(const V& view) const {
     return from_local(view, mesh_, all_replicate, detail::extents_of(view));

@@ -20,11 +20,13 @@ namespace tessera {
 
 /// A UserOperator is an operator of a program. Its type has
 ///   - `name`, a static constexpr text;
-///   - `shape(call)`, a static function: the global shape of the result (and the local one for local
-///     shapes);
-///   - `rules(call)`, a static function: see OperatorRules;
-///   - `local(views…)`, a const member: computes a View of the local result from local Views;
-///   - `attributes()`, if it has any state: a std::vector<OperatorAttribute> that says it all.
+///   - `shape(call)`, a static function that returns the shape of the result. The library also
+///     calls it with specs of local pieces; then it returns the shape of the local result;
+///   - `rules(call)`, a static function that returns the rules, see OperatorRules;
+///   - `local(views…)`, a const member that returns a View of the local result, computed from local
+///     Views;
+///   - `attributes()`, if objects of the type have state: a const member that returns all of it as
+///     a std::vector<OperatorAttribute>, so that calls with other state count as other calls.
 template <class Op>
 concept UserOperator = requires(const OperatorCall& call) {
   { Op::name } -> std::convertible_to<const char*>;
@@ -115,13 +117,14 @@ OperandRef operand_of_any_type(const A& argument) {
 
 }  // namespace detail
 
-/// Runs an operator of a program on tensors and numbers, of which at least one is a tensor. Placements
-/// are chosen by its rules as for the library's operators.
+/// Runs an operator of a program on tensors and numbers, of which at least one is a tensor, and
+/// returns a tensor of what local() returns. Placements are chosen by its rules, as for the
+/// library's operators.
 ///
 /// Collective over the mesh if an operand has to be redistributed, otherwise local. Errors:
 /// PlacementMismatch; InvalidArgument for rules that do not fit the call, under which pieces of the
-/// operands do not give a piece of the result, and for a local result of another shape; the text names
-/// the operator.
+/// operands do not give a piece of the result, and for a local result of another shape; the text
+/// names the operator.
 template <UserOperator Op, Operand... A>
 auto call_operator(const Op& op, const A&... operands) {
   return call_operator(Execution(), op, operands...);
@@ -165,9 +168,10 @@ auto call_operator(const Execution& exec, const Op& op, const A&... operands) {
   return detail::DTensorAccess::make(Result(view), mesh, detail::output_of(*prepared));
 }
 
-/// Gives an operator other rules: one of the library's (as an object, such as ops::exp, or by its name),
-/// or one of the program's. `rules` is called once for each new combination of operands, and must
-/// return the same on all ranks. Call it on all ranks alike, before they use the operator.
+/// Gives an operator other rules: one of the library's (as an object, such as ops::exp, or by its
+/// name), or one of the program's. `rules` is called once for each new combination of operands, and
+/// must return the same on all ranks. Call register_sharding() on all ranks alike, before they use
+/// the operator. Local.
 ///
 /// Example: register_sharding(ops::exp, [](const OperatorCall&) {
 ///            return std::vector<OperatorRule>{{Replicate(), {Replicate()}}}; });

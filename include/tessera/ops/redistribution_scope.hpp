@@ -10,16 +10,16 @@ namespace tessera {
 /// A Redistribution says what operators may do with operands whose placements do not fit.
 enum class Redistribution : std::uint8_t {
   any,  ///< They move whatever their rule needs, as PyTorch does. What moves is traced and logged.
-  local,  ///< They slice what is replicated, and reduce a Partial operand in which they are not linear.
-  none,  ///< They take operands as they are.
+  local,  ///< They slice what is replicated, and reduce Partial operands unless they are linear.
+  none,   ///< They take operands as they are.
 };
 
 /// Returns the name: "any", "local" or "none".
 std::string to_string(Redistribution redistribution);
 
 /// While a RedistributionScope lives, operators that this thread calls may do what it says. Scopes
-/// nest; the innermost one counts. Without one it is Redistribution::local. What is an operator's own
-/// algorithm, such as the exchange of argmax, happens under all of them.
+/// nest; the innermost one counts. Without one it is Redistribution::local. What is an operator's
+/// own algorithm, such as the exchange of argmax, happens under all of them.
 ///
 /// Example: { RedistributionScope scope(Redistribution::any); z = x + y; }
 class RedistributionScope {

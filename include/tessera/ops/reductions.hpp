@@ -10,18 +10,20 @@
 #include <tessera/ops/elementwise.hpp>
 #include <tessera/redistribute/redistribute.hpp>
 
-/// Reductions turn the elements along some tensor dims into one.
+/// A reduction returns a tensor in which the elements along some tensor dims have become one.
 ///
-/// They take a tensor, and over which dims they go: one dim, Dims{0, 2}, KeepDims{0}, or nothing for all
-/// dims, which gives a tensor of 0 dims. item() and items() return such results as numbers.
+/// It takes a tensor, and the dims over which it goes: one dim, Dims{0, 2}, KeepDims{0}, or nothing
+/// for all dims, which gives a tensor of 0 dims. item() and items() return such results as numbers.
 ///
-/// Result:     a View in the layout of the tensor. Where ranks hold parts of what is reduced, the result
-///             is Partial: nothing travels until it is needed. argmin and argmax, and var, std and the
-///             2-norm where they need a result in between, exchange small tensors themselves.
-/// Collective: where the result says so, and where a Partial tensor is reduced first; otherwise local.
-/// Errors:     InvalidArgument for dims out of range or named twice, and for min, max, argmin and argmax
-///             of no elements; PlacementMismatch for a Partial tensor that must be reduced first, under
-///             RedistributionScope(Redistribution::none).
+/// Result:     a tensor in the layout of the operand. Where ranks hold parts of what is reduced,
+///             the result is Partial: nothing travels until it is needed. The exceptions: argmin,
+///             argmax, std and the 2-norm exchange small tensors and give a result that is not
+///             Partial; var reduces the mean first, and its result is Partial again.
+/// Collective: argmin, argmax, var, std and the 2-norm where ranks hold parts of what is reduced,
+///             and all reductions where they reduce a Partial tensor first; otherwise local.
+/// Errors:     InvalidArgument for dims out of range or named twice, and for min, max, argmin and
+///             argmax of no elements; PlacementMismatch for a Partial tensor that must be reduced
+///             first, under RedistributionScope(Redistribution::none).
 namespace tessera {
 
 /// Names what ops::norm() computes.
@@ -183,37 +185,55 @@ struct DotOperator {
 
 namespace ops {
 
-/// These function objects are the reductions.
-///
-/// Sums and products of integers and bool are 64-bit integers, which wrap around; mean of integers is
-/// double. Of no elements the sum is 0, the product 1, the mean NaN, any false, all true. The error of a
-/// sum, of a mean and of dot is at most (n + log2 of the number of ranks) u times the sum of absolute values
-/// for n elements per rank and unit roundoff u. min and max give NaN if an element is NaN. argmin and argmax
-/// give the position in row-major order of the reduced dims as int64: of equal elements the first one, of
-/// NaNs the first one of these.
+// The function objects in this namespace are the reductions. Each takes a tensor and the dims, or
+// an execution space instance first: sum(x), sum(x, 0), sum(x, KeepDims{0}), sum(exec, x, Dims{0}).
+//
+// The error of a sum, of a mean and of dot is at most (n + log2 of the number of ranks) u times the
+// sum of absolute values, for n elements per rank and unit roundoff u. Positions count in row-major
+// order of the reduced dims: of equal elements argmin and argmax give the first one, of NaNs the
+// first NaN.
+
+/// Returns the sum; of integers and bool as 64-bit integer, which wraps around; 0 of no elements.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::sum> sum;
+/// Returns the mean; of integers as double; NaN of no elements.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::mean> mean;
+/// Returns the product; of integers and bool as 64-bit integer, which wraps around; 1 of no
+/// elements.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::product> product;
+/// Returns the smallest element; NaN if an element is NaN.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::min> min;
+/// Returns the largest element; NaN if an element is NaN.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::max> max;
+/// Returns whether an element is true; false of no elements.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::any> any;
+/// Returns whether all elements are true; true of no elements.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::all> all;
+/// Returns the number of elements other than 0, as int64.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::count_nonzero> count_nonzero;
+/// Returns the position of the smallest element, as int64.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::argmin> argmin;
+/// Returns the position of the largest element, as int64.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::argmax> argmax;
 
-/// Variance and standard deviation: var(x), var(x, dims), var(x, dims, correction). `correction` is 1 if
-/// it is left out; of integers the result is double. The mean is computed first, in one exchange where
-/// ranks hold parts; then the squared distances from it are summed up.
+/// Returns the variance: var(x), var(x, dims), var(x, dims, correction). `correction` is 1 if it is
+/// left out; of integers the result is double.
+///
+/// The mean is computed first, in one exchange where ranks hold parts; then the squared distances
+/// from it are summed up.
 inline constexpr detail::VarianceOperator var;
+/// Returns the standard deviation, the square root of var. The sum is reduced before the root is
+/// taken, so that two exchanges are made where ranks hold parts.
 inline constexpr detail::DeviationOperator std;
-/// Norms of the elements, as of one vector: norm(x), norm(x, Norm::one), norm(x, Norm::inf, dims). The
-/// squares of the 2-norm are summed up in the element type (float16 and bfloat16 in float); they overflow
-/// where elements are larger than the square root of its largest number.
+/// Returns the norm of the elements, as of one vector: norm(x), norm(x, Norm::one),
+/// norm(x, Norm::inf, dims).
+///
+/// The squares of the 2-norm are summed up in the element type (float16 and bfloat16 in float);
+/// they overflow where elements are larger than the square root of its largest number.
 inline constexpr detail::NormOperator norm;
-/// The sum of products: dot(x, y) of two tensors of 1 dim; vdot(x, y) of two of one shape, with the complex
-/// conjugate of x.
+/// Returns the sum of the products of elements: dot(x, y) of two tensors of 1 dim.
 inline constexpr detail::DotOperator<detail::ReductionOp::dot> dot;
+/// Returns the sum of the products of elements, those of x as complex conjugates: vdot(x, y) of two
+/// tensors of one shape.
 inline constexpr detail::DotOperator<detail::ReductionOp::vdot> vdot;
 
 }  // namespace ops

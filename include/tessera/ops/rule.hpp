@@ -57,9 +57,10 @@ struct OperatorCall {
   friend bool operator==(const OperatorCall&, const OperatorCall&) = default;
 };
 
-/// Says in which placements, along one mesh dim, an operator takes its operands, and in which one it
-/// gives its result. All shardings of one rule split the same indices: a Shard here stands for the
-/// sharding that the operands have, by whatever rule and boundaries, and for Shard if they have none.
+/// Says in which placements, along one mesh dim, an operator takes its operands, and in which one
+/// it gives its result. All shardings of one rule split the same indices: a Shard here stands for
+/// the sharding that the operands have, by whatever rule and boundaries, and for Shard if they have
+/// none.
 ///
 /// Example: {Shard(0), {Shard(0), Replicate()}} multiplies the rows of a split matrix by a matrix.
 struct OperatorRule {
@@ -70,8 +71,8 @@ struct OperatorRule {
   friend bool operator==(const OperatorRule&, const OperatorRule&) = default;
 };
 
-/// Lists the rules of an operator for a call, each for one mesh dim; along every mesh dim one of them
-/// is chosen. It must depend on the call alone, so that all ranks choose alike.
+/// Lists the rules of an operator for a call, each for one mesh dim; along every mesh dim one of
+/// them is chosen. It must depend on the call alone, so that all ranks choose alike.
 using OperatorRules = std::function<std::vector<OperatorRule>(const OperatorCall&)>;
 
 /// Returns the rule as text: "S(0), R -> S(0)".

@@ -13,17 +13,19 @@
 namespace tessera {
 
 /// A SkipDTensorDispatch runs operators on local Views: skip(ops::sum, t, Dims{0}) is
-/// ops::sum(t.to_local(), Dims{0}), a View. Placements do not count, and nothing travels.
+/// ops::sum(t.to_local(), Dims{0}), a View. Placements do not matter, and nothing travels.
 ///
-/// Operators that are named when it is made, as objects or by name, are kept: they compute on the tensor,
-/// and the result is the local View of that. The sums of a Partial result are this rank's.
+/// Operators that are given to the constructor, as objects or by name, are kept: they compute on
+/// the tensors, and the call returns the local View of the result. If that is Partial, the View
+/// holds the contribution of this rank.
 class SkipDTensorDispatch {
  public:
   /// Takes the operators that are kept.
   template <class... Op>
   explicit SkipDTensorDispatch(const Op&... kept) : kept_{detail::operator_name(kept)...} {}
 
-  /// Runs an operator; its first argument may be an execution space instance.
+  /// Runs an operator and returns a View; the first argument may be an execution space instance.
+  /// Local, unless the operator is kept.
   template <class Op, class... A>
   auto operator()(const Op& op, const A&... arguments) const {
     using Local = std::remove_cvref_t<decltype(op(local(arguments)...))>;

@@ -135,6 +135,51 @@ DTensor<Result> result_tensor(const Execution& execution, const DeviceMesh& mesh
   return DTensorAccess::make(std::move(view), mesh, spec, box);
 }
 
+/// Says how an operator was called.
+struct OperatorContext {
+  Execution execution = {};
+  /// Has bit k set where operand k is a temporary: nobody reads it after the call.
+  unsigned temporaries = 0;
+};
+
+/// Returns the bit of operand `k` in OperatorContext::temporaries, if an argument of type A&& is one.
+template <class A>
+constexpr unsigned temporary_bit(std::size_t k) {
+  return std::is_lvalue_reference_v<A> || std::is_const_v<A> ? 0 : 1U << k;
+}
+
+/// Returns whether a temporary's memory can become that of the result: nobody else holds it.
+template <class Result>
+bool lends_memory(const DTensor<Result>& operand, const PreparedCall& call, std::size_t k) {
+  if constexpr (!is_allocatable<Result>) return false;
+  const auto& view = operand.to_local();
+  if (view.use_count() < 1 || DTensorAccess::owner(operand) || moves(call, k)) return false;
+  const int kept = recycler(operand.device_mesh()).keeps(view.data()) ? 1 : 0;
+  return view.use_count() == 1 + kept && extents_of(view) == local_box_of(call).shape;
+}
+
+/// Returns the tensor for a result: in the memory of a temporary operand that lends it, else result_tensor().
+template <class Result, class... A>
+DTensor<Result> result_tensor_of(const OperatorContext& context, const DeviceMesh& mesh,
+                                 const PreparedCall& call, const char* label,
+                                 const A&... operands) {
+  if (context.temporaries != 0 && !context.execution.is_given()) {
+    const DTensor<Result>* lender = nullptr;
+    std::size_t k = 0;
+    const auto look = [&]<class Operand>(const Operand& operand) {
+      if constexpr (std::is_same_v<Operand, DTensor<Result>>)
+        if (lender == nullptr && (context.temporaries >> k & 1U) != 0 &&
+            lends_memory(operand, call, k))
+          lender = &operand;
+      ++k;
+    };
+    (look(operands), ...);
+    if (lender != nullptr)
+      return DTensorAccess::make(lender->to_local(), mesh, output_of(call), local_box_of(call));
+  }
+  return result_tensor<Result>(context.execution, mesh, call, label);
+}
+
 /// Returns an object that keeps the memory of all tensors among these.
 template <class... A>
 std::shared_ptr<void> held_all(const A&... operands) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include <tessera/error/detail/never.hpp>
 #include <tessera/ops/detail/call.hpp>
@@ -24,14 +25,17 @@ inline constexpr bool is_execution =
 template <ElementwiseOp op>
 struct ElementwiseOperator {
   template <class... A>
-  requires(sizeof...(A) >= 1 && !is_execution<A...>) auto operator()(const A&... operands) const {
-    return apply_op(*this, Execution(), operands...);
+  requires(sizeof...(A) >= 1 && !is_execution<std::remove_cvref_t<A>...>) auto operator()(
+      A&&... operands) const {
+    std::size_t k = 0;
+    const OperatorContext context{{}, (0U | ... | temporary_bit<A>(k++))};
+    return apply_op(*this, context, std::as_const(operands)...);
   }
   /// Orders the work on `exec`.
   template <class Space, class... A>
   requires is_execution<Space>
   auto operator()(const Space& exec, const A&... operands) const {
-    return apply_op(*this, Execution(exec), operands...);
+    return apply_op(*this, OperatorContext{Execution(exec), 0}, operands...);
   }
 };
 
@@ -101,7 +105,7 @@ OperandRef operand_as(const A& argument) {
 
 /// Calls an elementwise operator. `numbers` are what it takes besides its operands.
 template <ElementwiseOp op, class... A>
-auto call_elementwise(const Execution& execution, const A&... arguments) {
+auto call_elementwise(const OperatorContext& context, const A&... arguments) {
   using T = typename ElementwiseTypes<op, A...>::Operand;
   if constexpr (expect_operands<op, A...>()) {
     using R = typename ElementwiseTypes<op, A...>::Result;
@@ -113,7 +117,8 @@ auto call_elementwise(const Execution& execution, const A&... arguments) {
     const CallRequest request{info, operands, element_type<R>()};
     const auto& mesh = common_mesh(request);
     const auto prepared = prepare(mesh, request);
-    auto result = result_tensor<Result>(execution, mesh, *prepared, info.label);
+    const auto& execution = context.execution;
+    auto result = result_tensor_of<Result>(context, mesh, *prepared, info.label, arguments...);
     const auto kernel = [&](std::span<const ArrayRef> arrays, const ArrayRef& to) {
       run_elementwise(execution, op, element_type<T>(), operands, arrays, to,
                       counts_numbers(*prepared));

@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measures operators, each beside a plain Kokkos kernel on the local shards in the same run, and what it
+// costs to choose placements and to wrap a small result.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include <tessera/tessera.hpp>
+
+#include "../in_turns.hpp"
+
+namespace tessera::perf {
+namespace {
+
+using Matrix = Kokkos::View<double**, Kokkos::LayoutRight>;
+using Line = Kokkos::View<double*, Kokkos::LayoutRight>;
+using Rows = Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>;
+
+int rounds = 15;
+std::int64_t edge = 4096;  // length of a side of the matrices
+
+/// Reports the median times of both calls, which take turns, and their ratio.
+void compare(benchmark::State& state, const std::function<void()>& ours,
+             const std::function<void()>& plain) {
+  const auto took = in_turns(rounds, ours, plain);
+  state.SetIterationTime(took.ours);
+  state.counters["plain_ms"] = 1e3 * took.other;
+  state.counters["ratio"] = took.ours / took.other;
+}
+
+DTensor<Matrix> random_matrix(std::uint64_t seed) {
+  return rand<Matrix>(world(), Shard(0), {edge, edge}, {.seed = seed});
+}
+
+/// Calls function(i, j) for all elements of this rank, a row after another.
+template <class Function>
+void for_rows(const Matrix& view, const Function& function) {
+  const auto columns = static_cast<std::int64_t>(view.extent(1));
+  Kokkos::parallel_for(
+      "plain", Rows(0, static_cast<std::int64_t>(view.extent(0))), KOKKOS_LAMBDA(std::int64_t i) {
+        for (std::int64_t j = 0; j < columns; ++j) function(i, j);
+      });
+}
+
+void added(benchmark::State& state) {
+  const auto x = random_matrix(1), y = random_matrix(2);
+  const auto a = x.to_local(), b = y.to_local();
+  const auto c = empty_like(x).to_local();
+  compare(
+      state, [&] { const auto z = x + y; },
+      [&] {
+        for_rows(
+            a, KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) { c(i, j) = a(i, j) + b(i, j); });
+      });
+}
+
+void scaled(benchmark::State& state) {
+  const auto x = random_matrix(1);
+  const auto a = x.to_local(), c = empty_like(x).to_local();
+  compare(
+      state, [&] { const auto z = x * 2.5; },
+      [&] {
+        for_rows(
+            a, KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) { c(i, j) = a(i, j) * 2.5; });
+      });
+}
+
+void exponential(benchmark::State& state) {
+  const auto x = random_matrix(1);
+  const auto a = x.to_local(), c = empty_like(x).to_local();
+  compare(
+      state, [&] { const auto z = ops::exp(x); },
+      [&] {
+        for_rows(
+            a, KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) { c(i, j) = Kokkos::exp(a(i, j)); });
+      });
+}
+
+void row_added(benchmark::State& state) {
+  const auto x = random_matrix(1);
+  const auto row = rand<Line>(world(), Replicate(), {edge}, {.seed = 3});
+  const auto a = x.to_local(), c = empty_like(x).to_local();
+  const auto b = row.to_local();
+  compare(
+      state, [&] { const auto z = x + row; },
+      [&] {
+        for_rows(
+            a, KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) { c(i, j) = a(i, j) + b(j); });
+      });
+}
+
+void column_added(benchmark::State& state) {
+  const auto x = random_matrix(1);
+  const auto column = ops::sum(x, KeepDims{1});
+  const auto a = x.to_local(), c = empty_like(x).to_local();
+  const auto b = column.to_local();
+  compare(
+      state, [&] { const auto z = x + column; },
+      [&] {
+        for_rows(
+            a, KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) { c(i, j) = a(i, j) + b(i, 0); });
+      });
+}
+
+void changed(benchmark::State& state) {
+  const auto x = random_matrix(1), y = zeros_like(x);
+  const auto a = x.to_local(), b = y.to_local();
+  compare(
+      state, [&] { x += y; },
+      [&] {
+        for_rows(
+            a, KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) { a(i, j) += b(i, j); });
+      });
+}
+
+void mapped(benchmark::State& state) {
+  const auto x = random_matrix(1), y = random_matrix(2), z = random_matrix(3);
+  const auto a = x.to_local(), b = y.to_local(), d = z.to_local(), c = empty_like(x).to_local();
+  compare(
+      state,
+      [&] {
+        const auto w = map(
+            KOKKOS_LAMBDA(double u, double v, double t) { return u + v * t; }, x, y, z);
+      },
+      [&] {
+        for_rows(
+            a, KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) {
+              c(i, j) = a(i, j) + b(i, j) * d(i, j);
+            });
+      });
+}
+
+void selected(benchmark::State& state) {
+  const auto x = random_matrix(1);
+  const auto larger = x > 0.5;
+  const auto a = x.to_local(), c = empty_like(x).to_local();
+  const auto m = larger.to_local();
+  compare(
+      state, [&] { const auto z = ops::where(larger, x, 0.0); },
+      [&] {
+        for_rows(
+            a,
+            KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) { c(i, j) = m(i, j) ? a(i, j) : 0.0; });
+      });
+}
+
+void sum_of_all(benchmark::State& state) {
+  const auto x = random_matrix(1);
+  const auto a = x.to_local();
+  const auto size = static_cast<std::int64_t>(a.size());
+  compare(
+      state, [&] { const auto z = ops::sum(x); },
+      [&] {
+        double sum = 0;
+        const auto* const data = a.data();
+        Kokkos::parallel_reduce(
+            "plain", Rows(0, size),
+            KOKKOS_LAMBDA(std::int64_t i, double& part) { part += data[i]; }, sum);
+        benchmark::DoNotOptimize(sum);
+      });
+}
+
+void largest_of_all(benchmark::State& state) {
+  const auto x = random_matrix(1);
+  const auto a = x.to_local();
+  const auto size = static_cast<std::int64_t>(a.size());
+  compare(
+      state, [&] { const auto z = ops::max(x); },
+      [&] {
+        double largest = 0;
+        const auto* const data = a.data();
+        Kokkos::parallel_reduce(
+            "plain", Rows(0, size),
+            KOKKOS_LAMBDA(std::int64_t i, double& part) { part = Kokkos::max(part, data[i]); },
+            Kokkos::Max<double>(largest));
+        benchmark::DoNotOptimize(largest);
+      });
+}
+
+/// Sums along dim 1: each row becomes a number.
+void sums_of_rows(benchmark::State& state) {
+  const auto x = random_matrix(1);
+  const auto a = x.to_local();
+  const Line sums("sums", a.extent(0));
+  const auto columns = static_cast<std::int64_t>(a.extent(1));
+  compare(
+      state, [&] { const auto z = ops::sum(x, 1); },
+      [&] {
+        Kokkos::parallel_for(
+            "plain", Rows(0, static_cast<std::int64_t>(a.extent(0))),
+            KOKKOS_LAMBDA(std::int64_t i) {
+              double sum = 0;
+              for (std::int64_t j = 0; j < columns; ++j) sum += a(i, j);
+              sums(i) = sum;
+            });
+      });
+}
+
+/// Sums along dim 0: rows are added up.
+void sum_of_rows(benchmark::State& state) {
+  const auto x = random_matrix(1);
+  const auto a = x.to_local();
+  const Line sums("sums", a.extent(1));
+  const auto rows = static_cast<std::int64_t>(a.extent(0));
+  const auto columns = static_cast<std::int64_t>(a.extent(1));
+  compare(
+      state, [&] { const auto z = ops::sum(x, 0); },
+      [&] {
+        Kokkos::deep_copy(sums, 0.0);
+        const auto* const from = a.data();
+        auto* const to = sums.data();
+        for (std::int64_t i = 0; i < rows; ++i)
+          for (std::int64_t j = 0; j < columns; ++j) to[j] += from[i * columns + j];
+      });
+}
+
+/// Adds tensors of 4 × 4 elements: what choosing a rule and wrapping the result cost.
+void added_small(benchmark::State& state) {
+  const auto x = ones<Matrix>(world(), Shard(0), {4, 4});
+  const auto y = ones<Matrix>(world(), Shard(0), {4, 4});
+  constexpr int calls = 10000;
+  const auto took = in_turns(
+      rounds,
+      [&] {
+        for (int i = 0; i < calls; ++i) benchmark::DoNotOptimize(x + y);
+      },
+      [] {});
+  state.SetIterationTime(took.ours / calls);
+  state.counters["us"] = 1e6 * took.ours / calls;
+}
+
+void add_all() {
+  const auto add = [](const std::string& name, const Benchmark& run) {
+    perf::add(name, run, benchmark::kMillisecond);
+  };
+  add("add", added);
+  add("scale", scaled);
+  add("exp", exponential);
+  add("row_added", row_added);
+  add("column_added", column_added);
+  add("add_in_place", changed);
+  add("map", mapped);
+  add("where", selected);
+  add("sum_all", sum_of_all);
+  add("max_all", largest_of_all);
+  add("sum_columns", sums_of_rows);
+  add("sum_rows", sum_of_rows);
+  perf::add("add_choice", added_small, benchmark::kMicrosecond);
+}
+
+}  // namespace
+}  // namespace tessera::perf
+
+int main(int argc, char** argv) {
+  using namespace tessera;
+  const ScopeGuard guard(argc, argv);
+  std::vector<char*> arguments(argv, argv + argc);
+  if (perf::take_brief(arguments)) {
+    perf::edge = 256;
+    perf::rounds = 3;
+  }
+  perf::add_all();
+  return perf::run_benchmarks(static_cast<int>(arguments.size()), arguments.data(),
+                              perf::world().rank());
+}
