@@ -78,6 +78,40 @@ void scopes(const DeviceMesh& mesh) {
   check(x.device_mesh() == mesh, "the mesh of the scope");
 }
 
+void operators(const DeviceMesh& mesh) {
+  auto x = rand<Matrix>(mesh, {Shard(0)}, {12, 8});
+  auto centred = x - ops::mean(x, 0);
+  auto norm = item(ops::norm(centred));
+  auto y = ops::where(centred > 0, centred, 0.0);
+  check(norm > 0 && item(ops::min(y)) == 0, "values");
+  check(y.spec() == x.spec(), "by rows");
+  auto erf = map(
+      KOKKOS_LAMBDA(double a) { return Kokkos::erf(a); }, x);
+  check(item(ops::max(erf)) < 1, "a function that ops has not");
+}
+
+void who_moves(const DeviceMesh& mesh) {
+  auto rows = rand<Matrix>(mesh, {Shard(0)}, {12, 8});
+  auto columns = rand<Matrix>(mesh, {Shard(1)}, {12, 8});
+  std::string text;
+  try {
+    rows + columns;
+  } catch (const PlacementMismatch& error) {
+    text = error.what();  // … write redistribute(y, {Shard(0)}) …
+  }
+  RedistributionScope scope(Redistribution::any);  // as PyTorch does
+  auto sum = rows + columns;
+  check(mesh.size() == 1 || contains(text, "write redistribute("), "what to write");
+  check(sum.shape() == rows.shape(), "then it moves");
+}
+
+void partials(const DeviceMesh& mesh) {
+  auto x = ones<Matrix>(mesh, {Shard(0)}, {10, 8});
+  const auto once = redistribute(ops::sum(x, 0) + 1);
+  check(on_host(once.to_local())(3) == 11, "1 is added once");
+  check(item(ops::mean(x)) == 1, "of uneven shards");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -91,5 +125,8 @@ int main(int argc, char** argv) {
   run_check(mesh);
   to_partial(mesh);
   scopes(mesh);
+  operators(mesh);
+  who_moves(mesh);
+  partials(mesh);
   return docs::status();
 }

@@ -124,22 +124,14 @@ void boxes(const DeviceMesh& grid) {
 
 using Vectors = Kokkos::View<double**, Kokkos::LayoutLeft>;
 
-Kokkos::View<double*> dots(Vectors x, Vectors y) {
-  Kokkos::View<double*> result("dots", x.extent(1));
-  Kokkos::parallel_for(
-      x.extent(1), KOKKOS_LAMBDA(std::size_t j) {
-        for (std::size_t i = 0; i < x.extent(0); ++i) result(j) += x(i, j) * y(i, j);
-      });
-  return result;
-}
-
 void vectors(const DeviceMesh& mesh) {
   const auto rows = 100 + 10 * static_cast<std::size_t>(mesh.rank());
   auto x = from_local(Vectors("x", rows, 3), mesh, {Shard(0)});  // any number of rows on each rank
   Kokkos::deep_copy(x.to_local(), 1.0);
-  auto products = reduce_partial(local_map(dots, {Partial()})(x, x));  // one for each column
+  auto products = reduce_partial(ops::sum(x * x, 0));  // one for each column
   auto even = redistribute(x, DTensorSpec(mesh.layout(), {Shard(0)}, x.shape()));
   check(on_host(products.to_local())(2) == static_cast<double>(x.extent(0)), "dot products");
+  check(std::abs(item(ops::norm(x)) - std::sqrt(item(ops::sum(products)))) < 1e-12, "the norm");
   check(even.spec().boundaries() == DTensorSpec(mesh.layout(), {Shard(0)}, x.shape()).boundaries(),
         "the chunk rule");
 }

@@ -57,6 +57,28 @@ void from_file(const DeviceMesh& mesh) {
   check(x.shape() == Extents{12, 10}, "its shape");
 }
 
+void operators(const DeviceMesh& mesh) {
+  const auto x = rand<V>(mesh, {Shard(0)}, {12, 10});
+  const auto z = rand<V>(mesh, {Shard(0)}, {12, 10});
+  auto y = map(
+      KOKKOS_LAMBDA(double a, double b) { return a + 2 * b; }, x, z);
+  check(allclose(y, x + 2 * z) && equal(y, axpby(1, x, 2, z)), "in one kernel");
+  auto [total, largest] = items(ops::sum(x), ops::max(x));
+  check(largest < 1 && largest < total, "in one exchange");
+  auto pending = item_async(ops::sum(x));
+  check(pending.wait() == total, "in the background");
+}
+
+void rules(const DeviceMesh& mesh) {
+  const auto x = rand<V>(mesh, {Shard(0)}, {12, 10});
+  register_sharding(ops::exp, [](const OperatorCall&) {
+    return std::vector<OperatorRule>{{Replicate(), {Replicate()}}};
+  });
+  const auto text = docs::message_of<PlacementMismatch>([&] { ops::exp(x); });
+  unregister_sharding(ops::exp);
+  check(mesh.size() == 1 || docs::contains(text, "Replicate()"), "no other placement");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -67,5 +89,7 @@ int main(int argc, char** argv) {
   product(mesh);
   by_index(mesh);
   from_file(mesh);
+  operators(mesh);
+  rules(mesh);
   return docs::status();
 }

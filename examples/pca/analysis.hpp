@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
@@ -13,8 +12,8 @@
 #include "local_steps.hpp"
 #include "subspace_iteration.hpp"
 
-/// This part of the program applies the local steps to distributed tensors. All ranks call its
-/// functions together.
+/// This part of the program computes on distributed tensors: by operators, and by local steps where
+/// the library has no operator. All ranks call its functions together.
 namespace pca {
 
 using tessera::DTensor, tessera::local_map;
@@ -22,28 +21,25 @@ using tessera::Partial, tessera::Replicate, tessera::Shard;
 
 using Region = Kokkos::Profiling::ScopedRegion;  ///< a level of the trace
 
-/// Returns the rows minus the mean row. Each rank sums its own rows; these sums are the
-/// contributions to a Partial tensor, which one reduction adds up.
-inline DTensor<Matrix> centred(const DTensor<Matrix>& data) {
-  const Region region("centred");
-  const auto sum = local_map(column_sums, {Partial()}, {{Shard(0)}});
-  const auto subtract =
-      local_map(subtract_means, tessera::like_input(0), {{Shard(0)}, {Replicate()}, std::nullopt});
-  return subtract(data, reduce_partial(sum(data)), static_cast<double>(data.extent(0)));
+/// Changes each row to the row minus the mean row. The mean is a Partial tensor, to which each rank
+/// contributes its own rows; the subtraction reduces it in one exchange.
+inline void centre(const DTensor<Matrix>& data) {
+  const Region region("centre");
+  data -= tessera::ops::mean(data, 0);
 }
 
-/// Returns the sum of the variances of all columns of centred data.
+/// Returns the sum of the variances of all columns.
 inline double total_variance(const DTensor<Matrix>& x) {
-  const auto sum = local_map(sum_of_squares, {Partial()}, {{Shard(0)}});
-  return item(reduce_partial(sum(x))) / static_cast<double>(x.extent(0) - 1);
+  const Region region("variance");
+  return item(tessera::ops::sum(tessera::ops::var(x, 0)));
 }
 
 /// Returns the covariance matrix of centred data in row shards. Each contribution is as large as
 /// the full matrix; the reduction goes directly to the rows that a rank keeps.
 inline DTensor<Matrix> covariance(const DTensor<Matrix>& x) {
   const Region region("covariance");
-  const auto multiply = local_map(scaled_gram_matrix, {Partial()}, {{Shard(0)}, std::nullopt});
-  return redistribute(multiply(x, 1.0 / static_cast<double>(x.extent(0) - 1)), {Shard(0)});
+  const auto multiply = local_map(gram_matrix, {Partial()}, {{Shard(0)}});
+  return redistribute(multiply(x), {Shard(0)}) / static_cast<double>(x.extent(0) - 1);
 }
 
 template <class To, class From>

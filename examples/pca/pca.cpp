@@ -121,11 +121,11 @@ int analyse(const DeviceMesh& mesh, const Options& options) {
   const bool prints = mesh.rank() == 0;
   if (prints) print_owners(data, options.input);
 
-  const auto x = pca::centred(data);
-  const double variance = pca::total_variance(x);
+  pca::centre(data);
+  const double variance = pca::total_variance(data);
   require<IoError>(std::isfinite(variance),
                    "'" + options.input + "': expected finite numbers, got others");
-  const auto pairs = pca::leading_eigenpairs(pca::covariance(x), count);
+  const auto pairs = pca::leading_eigenpairs(pca::covariance(data), count);
 
   const Region region("write");
   write_npy(options.output,

@@ -10,6 +10,9 @@
 #include <tessera/redistribute/redistribute.hpp>
 #include <tessera/fetch/fetch.hpp>
 #include <tessera/local_map/local_map.hpp>
+#include <tessera/ops/elementwise.hpp>
+#include <tessera/ops/reductions.hpp>
+#include <tessera/ops/map.hpp>
 // clang-format on
 
 #include <tessera/agreement/flight_recorder.hpp>
@@ -29,15 +32,12 @@
 #include <tessera/movement/shift.hpp>
 #include <tessera/ops/compare.hpp>
 #include <tessera/ops/dims.hpp>
-#include <tessera/ops/elementwise.hpp>
 #include <tessera/ops/explain.hpp>
 #include <tessera/ops/factories.hpp>
 #include <tessera/ops/implicit_replication.hpp>
 #include <tessera/ops/items.hpp>
-#include <tessera/ops/map.hpp>
 #include <tessera/ops/operator.hpp>
 #include <tessera/ops/redistribution_scope.hpp>
-#include <tessera/ops/reductions.hpp>
 #include <tessera/ops/rule.hpp>
 #include <tessera/ops/skip_dispatch.hpp>
 #include <tessera/picture/plan_svg.hpp>

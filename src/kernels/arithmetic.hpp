@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For ops: arithmetic of the number types of kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For ops: bool in memory, and conversions of one element.
 #pragma once
 
 #include <cstdint>

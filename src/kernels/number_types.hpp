@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For ops: the type with the arithmetic of an element kind.
 #pragma once
 
 #include <cstdint>

@@ -21,10 +21,10 @@ struct ArgLoops {
   const std::byte* data;
   DeviceLoops kept;
   DeviceLoops reduced;
-  LoopArray kept_strides{};     ///< of the elements, bytes
+  LoopArray kept_strides{};     ///< strides of the elements, bytes
   LoopArray reduced_strides{};  ///< bytes
   Kokkos::Array<IndexMap, max_loops> maps{};
-  LoopArray global_strides{};  ///< of the global position, by reduced dim
+  LoopArray global_strides{};  ///< steps of the global position, by reduced dim
   std::int64_t results = 1;
   std::int64_t elements = 1;
 };

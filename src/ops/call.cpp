@@ -10,6 +10,7 @@
 #include <tessera/error/log.hpp>
 #include <tessera/mpi/trace.hpp>
 #include <tessera/ops/detail/call.hpp>
+#include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/detail/owned_array.hpp>
 
 #include "mpi/clock.hpp"
@@ -124,12 +125,14 @@ std::string mismatch_in_words(const OperatorCall& call, const std::vector<Operat
   text += " on " + mesh;
   const auto wanted = choose(call, rules, Redistribution::any);
   if (!wanted) return text + "; no rule fits these placements";
+  const bool has_moves = wanted->is_implicit();
   std::string lines;
   tensor = 0;
   for (std::size_t k = 0; k < call.operands.size(); ++k) {
     if (!call.operands[k].spec) continue;
     const auto name = name_of(tensor++);
-    const bool is_left = allowed == Redistribution::local && wanted->moves[k] != OperandMove::moves;
+    const bool is_left =
+        allowed == Redistribution::local && has_moves && wanted->moves[k] != OperandMove::moves;
     if (wanted->moves[k] == OperandMove::none || is_left) continue;
     lines += fmt::format("{}redistribute({}, {})", lines.empty() ? "" : " and ", name,
                          code_of(call, *wanted->inputs[k]));
@@ -322,6 +325,13 @@ class OperandArrays {
   std::size_t size_;
 };
 
+/// Returns the instance on which work is ordered that needs no other rank, without a fence.
+Execution ordered(const Execution& execution, MemorySpace space) {
+  if (execution.is_given()) return execution;
+  if (is_on_device(space)) return Execution(Kokkos::DefaultExecutionSpace());
+  return Execution(Kokkos::DefaultHostExecutionSpace());
+}
+
 void run_moving(const Execution& execution, const DeviceMesh& mesh, const PreparedCall& call,
                 const CallRequest& request, const ArrayRef& result, const KernelRef& kernel,
                 const OwnerRef& owner) {
@@ -330,13 +340,14 @@ void run_moving(const Execution& execution, const DeviceMesh& mesh, const Prepar
     if (mesh.coordinate()) kernel(moved.arrays(), result);
     return;
   }
+  const bool has_exchange = call.choice.exchanges > 0 || call.communicates;
+  const auto on = has_exchange ? execution : ordered(execution, result.space);
   collectively(mesh, request.op.function, [&](Operation& operation) {
-    if (call.choice.exchanges > 0 || call.communicates)
-      operation.agree(call.hash, [&] { return to_string(call.call); });
+    if (has_exchange) operation.agree(call.hash, [&] { return to_string(call.call); });
     if (!mesh.coordinate()) return;
-    if (call.copies) moved.move(execution, mesh, request, call, owner);
+    if (call.copies) moved.move(on, mesh, request, call, owner);
     kernel(moved.arrays(), result);
-    finish(execution, request.op.label);
+    if (has_exchange) finish(on, request.op.label);
   });
 }
 
@@ -458,10 +469,16 @@ void require_in_place(const PreparedCall& call, const CallRequest& request) {
                     hold_alike(call.choice.output, mine) &&
                     call.choice.output.shape() == mine.shape();
   if (fits) return;
-  throw PlacementMismatch(fmt::format(
-      "{}: expected a result with the placements of the tensor that is changed, {}, got {}; write "
-      "x = x {} y",
-      request.op.function.text, to_string(mine), to_string(call.choice.output), request.op.name));
+  const std::string_view name = request.op.function.text;
+  const auto line =
+      name.starts_with("operator")
+          ? fmt::format("x = x {} y", name.substr(std::string_view("operator").size()))
+          : fmt::format("redistribute(x, {})", code_of(call.call, call.choice.output));
+  throw PlacementMismatch(
+      fmt::format("{}: expected a result with the placements of the tensor that is changed, {}, "
+                  "got {}; write {}, "
+                  "which makes a tensor with the placements of the result",
+                  name, to_string(mine), to_string(call.choice.output), line));
 }
 
 void run(const Execution& execution, const PreparedCall& call, const CallRequest& request,
@@ -477,6 +494,10 @@ void run(const Execution& execution, const PreparedCall& call, const CallRequest
 
 void record(const PreparedCall& call, const CallRequest& request) {
   if (is_traced()) emit_record(call, request, seconds());
+}
+
+std::shared_ptr<void> kept_together(std::span<const std::shared_ptr<void>> owners) {
+  return std::make_shared<std::vector<std::shared_ptr<void>>>(owners.begin(), owners.end());
 }
 
 }  // namespace tessera::detail

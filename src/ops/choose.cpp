@@ -23,11 +23,14 @@ bool has(const Placement& mine, const Placement& wanted) {
   return wanted.is_shard() ? mine.is_shard(wanted.dim()) : mine == wanted;
 }
 
-/// Returns whether a tensor may come from `mine` to `wanted` along a mesh dim.
-bool may_become(const Placement& mine, const Placement& wanted, OperandMove most) {
+/// Returns whether a tensor may come from its own placement to `wanted` along a mesh dim.
+bool may_become(const DTensorSpec& spec, std::size_t mesh_dim, const Placement& wanted,
+                OperandMove most) {
+  const auto& mine = spec.placements()[mesh_dim];
   if (has(mine, wanted)) return true;
   if (most == OperandMove::none) return false;
-  if (mine.is_replicate()) return true;
+  // All placements on one rank are the same.
+  if (mine.is_replicate() || spec.layout().shape()[mesh_dim] == 1) return true;
   if (wanted.is_partial() || most == OperandMove::slices) return false;
   return mine.is_partial() || most == OperandMove::moves;
 }
@@ -35,7 +38,7 @@ bool may_become(const Placement& mine, const Placement& wanted, OperandMove most
 /// Builds the specs that a combination of rules means.
 class Candidate {
  public:
-  /// Where operands split the same indices differently, those of operand `preferred` count.
+  /// Takes, where operands split the same indices differently, those of operand `preferred` count.
   Candidate(const OperatorCall& call, const Combination& rules, std::size_t preferred)
       : call_(call), rules_(rules) {
     order_.resize(call.operands.size());
@@ -157,7 +160,7 @@ class MoveCosts {
  private:
   static Cost find(const OperatorOperand& operand, const DTensorSpec& target) {
     const auto& source = *operand.spec;
-    if (hold_alike(target, source)) return {};
+    if (hold_alike(target, source) || product(source.shape()) == 0) return {};
     const auto plan = plan_on_one_mesh(source, target, operand.type, {});
     const auto cost = plan.cost();
     return {kind_of(source, target, plan.exchanges()), cost.bytes_received, plan.exchanges()};
@@ -167,6 +170,7 @@ class MoveCosts {
     bool reduces = false;
     bool keeps_the_rest = true;
     for (std::size_t m = 0; m < source.placements().size(); ++m) {
+      if (source.layout().shape()[m] == 1) continue;
       const auto& from = source.placements()[m];
       const auto& to = target.placements()[m];
       if (from.is_partial() && from != to)
@@ -209,10 +213,9 @@ class Chooser {
  private:
   bool is_permitted(const OperatorRule& rule, std::size_t mesh_dim, bool asks_placements) const {
     return std::ranges::all_of(tensors_, [&](std::size_t k) {
-      const auto& mine = placements_of(call_, k)[mesh_dim];
       // Where nothing moves, rules of other names may mean the same ownership.
       return (most_ == OperandMove::none && !asks_placements) ||
-             may_become(mine, *rule.inputs[k], most_);
+             may_become(*call_.operands[k].spec, mesh_dim, *rule.inputs[k], most_);
     });
   }
 

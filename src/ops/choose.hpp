@@ -23,11 +23,12 @@ enum class OperandMove : std::uint8_t {
 /// Holds the placements that were chosen for a call.
 struct Choice {
   DTensorSpec output = {};
-  std::vector<std::optional<DTensorSpec>> inputs = {};  ///< by operand; none for what is no tensor
-  std::vector<OperandMove> moves = {};                  ///< by operand
-  std::vector<OperatorRule> rules = {};                 ///< by mesh dim
-  std::int64_t bytes = 0;  ///< received by the busiest rank, for all operands
-  int exchanges = 0;       ///< of all operands
+  std::vector<std::optional<DTensorSpec>> inputs =
+      {};                                ///< one for each operand; none for what is no tensor
+  std::vector<OperandMove> moves = {};   ///< one for each operand
+  std::vector<OperatorRule> rules = {};  ///< one for each mesh dim
+  std::int64_t bytes = 0;                ///< received by the busiest rank, for all operands
+  int exchanges = 0;                     ///< sum over all operands
 
   bool moves_at_all() const;
   /// Returns whether an operand moves that Redistribution::local would leave.

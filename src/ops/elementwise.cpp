@@ -8,6 +8,7 @@
 #include <tessera/ops/detail/elementwise.hpp>
 #include <tessera/ops/detail/map_kernel.hpp>
 #include <tessera/ops/detail/on_views.hpp>
+#include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/detail/owned_array.hpp>
 
 #include "kernels/pack.hpp"
@@ -83,17 +84,11 @@ const OperatorInfo& map_into_info() {
   return info;
 }
 
-ElementwiseLoops map_loops(std::span<const ArrayRef> operands, const ArrayRef& result,
-                           bool simplifies) {
-  ElementwiseLoops loops{result.extents, result.space, result.data, {}, {}, {}};
-  loops.strides[0] = result.strides;
-  for (auto& stride : loops.strides[0]) stride *= result.type.size;
-  for (std::size_t k = 0; k < operands.size(); ++k) {
-    require(is_same_array(operands[k], result) || !share_memory(operands[k], result),
-            "expected operands that share no memory with the result, but for the result itself");
-    loops.data[k] = operands[k].data;
-    loops.strides[k + 1] = strides_along(operands[k], result.extents);
-  }
+ElementwiseLoops map_loops(const Execution& execution, std::span<const ArrayRef> operands,
+                           const ArrayRef& result, bool simplifies) {
+  auto loops = loops_over(result);
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    set_operand(execution, loops, k, operands[k], operands[k].type, result);
   if (simplifies) simplify(loops.extents, std::span(loops.strides).first(operands.size() + 1));
   return loops;
 }
@@ -126,39 +121,66 @@ Extents broadcast_shape(std::span<const Extents> shapes) {
   return result;
 }
 
+ElementwiseLoops loops_over(const ArrayRef& result) {
+  ElementwiseLoops loops{result.extents, result.space, result.data};
+  loops.strides[0] = result.strides;
+  for (auto& stride : loops.strides[0]) stride *= result.type.size;
+  return loops;
+}
+
+void set_operand(const Execution& execution, ElementwiseLoops& loops, std::size_t k,
+                 const ArrayRef& array, ElementType type, const ArrayRef& result) {
+  auto read = array;
+  const bool overlaps = !is_same_array(array, result) && share_memory(array, result);
+  if (array.type != type || overlaps) {
+    loops.copies[k] = converted_copy(execution, array, type);
+    read = loops.copies[k].array;
+  }
+  loops.data[k] = read.data;
+  loops.strides[k + 1] = strides_along(read, result.extents);
+}
+
+void finish_copies(const Execution& execution, const ElementwiseLoops& loops) {
+  if (!is_on_device(loops.space)) return;
+  for (const auto& copy : loops.copies)
+    if (copy.memory) execution.fence("tessera::ops: copies of operands");
+}
+
 void run_elementwise(const Execution& execution, ElementwiseOp op, ElementType type,
                      std::span<const OperandRef> operands, std::span<const ArrayRef> arrays,
                      const ArrayRef& result, bool counts_numbers) {
   if (result.size() == 0) return;
-  ElementwiseLoops loops{result.extents, result.space, result.data, {}, {}, {}};
+  auto loops = loops_over(result);
   const auto size = static_cast<std::size_t>(traits_of(op).tensors);
-  loops.strides[0] = result.strides;
-  for (auto& stride : loops.strides[0]) stride *= result.type.size;
-
-  std::array<OwnedArray, most_kernel_operands> copies;
   for (std::size_t k = 0; k < size; ++k) {
     loops.strides[k + 1] = Extents::filled(result.extents.size(), 0);
-    if (arrays[k].data == nullptr) {
+    if (operands[k].is_number() && arrays[k].data == nullptr)
       loops.values[k] = value_of(op, operands[k], counts_numbers);
-      continue;
-    }
-    auto array = arrays[k];
-    const auto wanted = operand_type(op, k, type);
-    const bool overlaps = !is_same_array(array, result) && share_memory(array, result);
-    if (array.type != wanted || overlaps) {
-      copies[k] = converted_copy(execution, array, wanted);
-      array = copies[k].array;
-    }
-    loops.data[k] = array.data;
-    loops.strides[k + 1] = strides_along(array, result.extents);
+    else
+      set_operand(execution, loops, k, arrays[k], operand_type(op, k, type), result);
   }
   simplify(loops.extents, std::span(loops.strides).first(size + 1));
-  const auto numbers = operands.subspan(size);
-  run_elementwise(execution, op, type, loops, numbers);
-  // A device may still read the copies.
-  for (const auto& copy : copies)
-    if (copy.memory && is_on_device(result.space))
-      execution.fence("tessera::ops: converted operand");
+  run_elementwise(execution, op, type, loops, operands.subspan(size));
+}
+
+std::shared_ptr<const PreparedCall> prepare_elementwise(ElementwiseOp op, ElementType result,
+                                                        std::span<const OperandRef> operands) {
+  const CallRequest request{elementwise_info(op), operands, result};
+  return prepare(common_mesh(request), request);
+}
+
+void require_change(ElementwiseOp op, const PreparedCall& call,
+                    std::span<const OperandRef> operands) {
+  require_in_place(call, {elementwise_info(op), operands, operands.front().array.type});
+}
+
+void run_elementwise_call(const Execution& execution, ElementwiseOp op, ElementType type,
+                          const PreparedCall& call, std::span<const OperandRef> operands,
+                          const ArrayRef& result, const OwnerRef& owner) {
+  const auto kernel = [&](std::span<const ArrayRef> arrays, const ArrayRef& to) {
+    run_elementwise(execution, op, type, operands, arrays, to, counts_numbers(call));
+  };
+  run(execution, call, {elementwise_info(op), operands, result.type}, result, kernel, owner);
 }
 
 }  // namespace tessera::detail

@@ -33,7 +33,7 @@ struct PreparedCall {
   std::vector<IndexMap> maps = {};  ///< global indices of that piece, by tensor dim
   bool copies = false;              ///< whether an operand is copied before the kernel runs
   bool counts_numbers = true;
-  std::uint64_t hash = 0;  ///< for the other ranks
+  std::uint64_t hash = 0;  ///< what the other ranks compare
 };
 
 /// Chooses placements for a call, and fills in what does not depend on the rank. Errors: those of

@@ -84,7 +84,7 @@ std::int64_t least_stride(const Extents& extents, const Extents& strides) {
 ReductionLoops loops_of(std::span<const ArrayRef> operands, const ReducedDims& over, double divisor,
                         const ArrayRef& result) {
   ReductionLoops loops{result.space, result.data, operands[0].data};
-  loops.divisor = divisor > 0 ? divisor : 0;
+  loops.divisor = divisor > 0 ? divisor : std::numeric_limits<double>::quiet_NaN();
   if (operands.size() > 1) loops.second = operands[1].data;
   std::size_t to = 0;
   for (std::size_t d = 0; d < operands[0].extents.size(); ++d) {

@@ -26,9 +26,9 @@ struct ReductionLoops {
   const std::byte* first;
   const std::byte* second = nullptr;            ///< null if there is one operand
   Extents kept = {};                            ///< extents of the loops over results
-  std::array<Extents, 3> kept_strides = {};     ///< of result, first, second
+  std::array<Extents, 3> kept_strides = {};     ///< strides of result, first, second
   Extents reduced = {};                         ///< extents of the loops that a result sums up
-  std::array<Extents, 2> reduced_strides = {};  ///< of first, second
+  std::array<Extents, 2> reduced_strides = {};  ///< strides of first, second
   /// Tells whether the innermost loop over elements is one over results.
   bool is_inner_kept = false;
   double divisor = 1;
@@ -52,8 +52,8 @@ struct HostReduction {
   const std::byte* first;
   const std::byte* second;
   std::byte* result;
-  Loops kept;     ///< over results; rows of accumulated_row if they are accumulated together
-  Loops reduced;  ///< over elements
+  Loops kept;     ///< loops over results; rows of accumulated_row if they are accumulated together
+  Loops reduced;  ///< loops over elements
   std::array<LoopArray, 3> kept_strides;
   std::array<LoopArray, 2> reduced_strides;
   std::int64_t parts;

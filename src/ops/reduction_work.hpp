@@ -118,8 +118,8 @@ struct ReductionWork {
     constexpr auto how = traits_of(op).combines;
     if constexpr (how == ReduceOp::sum) return Sum()(a, b);
     if constexpr (how == ReduceOp::product) return Product()(a, b);
-    if constexpr (how == ReduceOp::min) return Min()(a, b);
-    if constexpr (how == ReduceOp::max) return Max()(a, b);
+    if constexpr (how == ReduceOp::min) return is_first(b < a, b) ? b : a;
+    if constexpr (how == ReduceOp::max) return is_first(a < b, b) ? b : a;
     if constexpr (how == ReduceOp::bor) return BitOr()(a, b);
     if constexpr (how == ReduceOp::band) return BitAnd()(a, b);
   }
@@ -159,6 +159,10 @@ struct ReductionWork {
   }
 
  private:
+  /// Returns whether `value` takes the place of another one: if it comes before that, or is NaN.
+  KOKKOS_FUNCTION static bool is_first(bool is_before, const Acc& value) {
+    return (int{is_before} | int{value != value}) != 0;
+  }
   KOKKOS_FUNCTION static bool is_nonzero(const T& value) {
     if constexpr (is_complex_number<T>)
       return value.real != 0 || value.imag != 0;

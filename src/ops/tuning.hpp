@@ -20,7 +20,7 @@ inline constexpr std::int64_t bytes_per_exchange = 4096;
 /// add_choice.
 inline constexpr std::size_t most_prepared_calls = 1024;
 
-/// Number of accumulators of a sum over a row. Independent ones let the compiler add vectors.
+/// Says how many accumulators a sum over a row has. Independent ones let the compiler add vectors.
 ///
 /// With 8, sums of doubles take half the time of a loop with one accumulator, measured by perf_ops.
 /// Shown by: perf_ops, rows sum_all and sum_columns.

@@ -45,12 +45,6 @@ requires(!has_tensor<A...> && has_view<A...> && !has_other_tensor<A...>) auto ap
     const ElementwiseOperator<op>&, const OperatorContext& context, const A&... operands) {
   return call_elementwise_on_views<op>(context.execution, operands...);
 }
-template <ElementwiseOp op, class... A>
-requires(has_tensor<A...>&& has_view<A...>) auto apply_op(const ElementwiseOperator<op>&,
-                                                          const OperatorContext&,
-                                                          const A&... operands) {
-  return refuse_view(operands...);
-}
 
 }  // namespace detail
 

@@ -73,4 +73,15 @@ std::string explain(const detail::ReductionOperator<op>&, const A& operand, cons
       {info, refs, element_type<detail::reduced_element_t<op, T>>(), dims.dims, dims.keeps});
 }
 
+/// Returns what dot() or vdot() of two operands would do.
+template <class T = double, detail::ReductionOp op, class A, class B>
+std::string explain(const detail::DotOperator<op>&, const A& a, const B& b) {
+  const std::array refs{detail::explained_operand<T>(a), detail::explained_operand<T>(b)};
+  Extents dims;
+  for (std::size_t d = 0; d < refs[0].spec->shape().size(); ++d)
+    dims.push_back(static_cast<std::int64_t>(d));
+  return detail::explain(
+      {detail::reduction_info(op), refs, element_type<detail::reduced_element_t<op, T>>(), dims});
+}
+
 }  // namespace tessera

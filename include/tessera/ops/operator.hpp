@@ -13,7 +13,7 @@
 
 #include <tessera/ops/detail/call.hpp>
 #include <tessera/ops/detail/elementwise.hpp>
-#include <tessera/ops/detail/reduction.hpp>
+#include <tessera/ops/reductions.hpp>
 #include <tessera/redistribute/redistribute.hpp>
 
 namespace tessera {
@@ -45,6 +45,19 @@ const char* operator_name(const ElementwiseOperator<op>&) {
 template <ReductionOp op>
 const char* operator_name(const ReductionOperator<op>&) {
   return traits_of(op).function.text;
+}
+template <ReductionOp op>
+const char* operator_name(const DotOperator<op>&) {
+  return traits_of(op).function.text;
+}
+inline const char* operator_name(const NormOperator&) {
+  return "norm";
+}
+inline const char* operator_name(const VarianceOperator&) {
+  return "var";
+}
+inline const char* operator_name(const DeviationOperator&) {
+  return "std";
 }
 template <UserOperator Op>
 const char* operator_name(const Op&) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,7 +25,7 @@ namespace tessera::detail {
 struct OperatorInfo {
   FunctionName function;  ///< name in errors: "operator+"
   const char* name;       ///< name for rules: "add"
-  const char* label;      ///< for the tools of Kokkos
+  const char* label;      ///< name in the tools of Kokkos
   /// Returns the global shape of the result. Errors: InvalidArgument.
   Extents (*shape)(const OperatorCall&);
   /// Lists the rules, unless others are registered.
@@ -180,15 +181,20 @@ DTensor<Result> result_tensor_of(const OperatorContext& context, const DeviceMes
   return result_tensor<Result>(context.execution, mesh, call, label);
 }
 
+/// Returns an object that keeps all of these.
+std::shared_ptr<void> kept_together(std::span<const std::shared_ptr<void>> owners);
+
 /// Returns an object that keeps the memory of all tensors among these.
 template <class... A>
 std::shared_ptr<void> held_all(const A&... operands) {
-  auto all = std::make_shared<std::vector<std::shared_ptr<void>>>();
-  const auto keep = [&]<class T>(const T& operand) {
-    if constexpr (is_dtensor_v<T>) all->push_back(DTensorAccess::memory(operand));
+  const auto owner = []<class T>(const T& operand) -> std::shared_ptr<void> {
+    if constexpr (is_dtensor_v<T>)
+      return DTensorAccess::memory(operand);
+    else
+      return {};
   };
-  (keep(operands), ...);
-  return all;
+  const std::array owners{owner(operands)...};
+  return kept_together(owners);
 }
 
 }  // namespace tessera::detail

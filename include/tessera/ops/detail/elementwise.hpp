@@ -21,34 +21,6 @@ template <class First, class...>
 inline constexpr bool is_execution =
     Kokkos::is_execution_space_v<First> || std::is_same_v<First, Execution>;
 
-/// An elementwise operator, as a function object.
-template <ElementwiseOp op>
-struct ElementwiseOperator {
-  template <class... A>
-  requires(sizeof...(A) >= 1 && !is_execution<std::remove_cvref_t<A>...>) auto operator()(
-      A&&... operands) const {
-    std::size_t k = 0;
-    const OperatorContext context{{}, (0U | ... | temporary_bit<A>(k++))};
-    return apply_op(*this, context, std::as_const(operands)...);
-  }
-  /// Orders the work on `exec`.
-  template <class Space, class... A>
-  requires is_execution<Space>
-  auto operator()(const Space& exec, const A&... operands) const {
-    return apply_op(*this, OperatorContext{Execution(exec), 0}, operands...);
-  }
-};
-
-/// Returns what all calls of an elementwise operator have in common.
-const OperatorInfo& elementwise_info(ElementwiseOp op);
-
-/// Computes an elementwise operator on local pieces, in one kernel. Operands have the element type
-/// `type`, but for the condition of where(); their extents are those of `result`, or stretch to them.
-/// Without `counts_numbers`, numbers that are added count as 0.
-void run_elementwise(const Execution& execution, ElementwiseOp op, ElementType type,
-                     std::span<const OperandRef> operands, std::span<const ArrayRef> arrays,
-                     const ArrayRef& result, bool counts_numbers);
-
 /// Names the element type of an operator's operands, and that of its result.
 template <ElementwiseOp op, class... A>
 struct ElementwiseTypes {
@@ -63,69 +35,161 @@ struct ElementwiseTypes<ElementwiseOp::where, C, A...> {
   using Result = Operand;
 };
 
-/// Stops the compiler with a sentence unless the operator takes operands of these types.
+/// Names what is wrong with the operands of an operator.
+enum class OperandFault : std::uint8_t { none, view, types, opaque, kind, number, space };
+
+template <class A, class T>
+consteval bool fits_as_number() {
+  if constexpr (is_number_v<A>)
+    return number_fits<A, T>();
+  else
+    return true;
+}
+
 template <ElementwiseOp op, class... A>
-consteval bool expect_operands() {
-  using T = typename ElementwiseTypes<op, A...>::Operand;
-  if constexpr (std::is_void_v<T>) {
-    static_assert(never<A...>,
-                  "operators take operands of one element type, or of floating and complex ones: "
-                  "convert one of them by to<T>(x)");
-    return false;
+consteval OperandFault operand_fault() {
+  if constexpr (has_other_tensor<A...>) {
+    return OperandFault::none;  // for the layer that knows them
+  } else if constexpr (has_tensor<A...> && has_view<A...>) {
+    return OperandFault::view;
   } else {
-    constexpr bool is_number_kind = bit_of(element_kind<T>) != 0;
-    static_assert(is_number_kind, "operators take tensors whose elements are numbers or bool");
-    constexpr bool is_kind = (bit_of(element_kind<T>) & traits_of(op).kinds) != 0;
-    static_assert(is_kind || !is_number_kind,
-                  "this operator has no result for elements of this type: convert the operand by "
-                  "to<T>(x), as in sqrt(to<double>(x))");
-    using First = typename FirstView<typename OperandView<A>::type...>::type;
-    constexpr bool is_one_space = (is_in_space_of<First, typename OperandView<A>::type> && ...);
-    static_assert(is_one_space,
-                  "operators take operands in one memory space: convert one of them by "
-                  "to<OtherView>(x)");
-    return is_kind && is_one_space;
+    using T = typename ElementwiseTypes<op, A...>::Operand;
+    if constexpr (std::is_void_v<T>) {
+      return OperandFault::types;
+    } else {
+      using First = typename FirstView<typename OperandView<A>::type...>::type;
+      constexpr auto kind = bit_of(element_kind<T>);
+      if constexpr (kind == 0) return OperandFault::opaque;
+      if constexpr ((kind & traits_of(op).kinds) == 0) return OperandFault::kind;
+      if constexpr (!(fits_as_number<A, T>() && ...)) return OperandFault::number;
+      if constexpr (!(is_in_space_of<First, typename OperandView<A>::type> && ...))
+        return OperandFault::space;
+      return OperandFault::none;
+    }
   }
 }
+
+/// Stops the compiler with a sentence unless `fault` is none.
+template <OperandFault fault>
+struct ExpectOperands {
+  static_assert(fault != OperandFault::view,
+                "an operator takes tensors and numbers: make the View a tensor by from_local(), or "
+                "write x + implicit(view) with ImplicitReplication implicit(mesh)");
+  static_assert(fault != OperandFault::types,
+                "an operator takes operands of one element type, or of floating and complex ones: "
+                "convert one of them by to<T>(x)");
+  static_assert(fault != OperandFault::opaque,
+                "an operator takes tensors whose elements are numbers or bool");
+  static_assert(fault != OperandFault::kind,
+                "this operator has no result for elements of this type: convert the operand by "
+                "to<T>(x), as in sqrt(to<double>(x))");
+  static_assert(fault != OperandFault::number,
+                "a number takes the element type of the tensor, which cannot hold numbers of this "
+                "type: convert the tensor by to<T>(x), or the number");
+  static_assert(fault != OperandFault::space,
+                "an operator takes operands in one memory space: convert one of them by "
+                "to<OtherView>(x)");
+};
+
+/// Calls an elementwise operator: a function object.
+template <ElementwiseOp op>
+struct ElementwiseOperator {
+  template <class... A>
+  requires(sizeof...(A) >= 1 && !is_execution<std::remove_cvref_t<A>...>) auto operator()(
+      A&&... operands) const {
+    constexpr auto fault = operand_fault<op, std::remove_cvref_t<A>...>();
+    [[maybe_unused]] const ExpectOperands<fault> expected;
+    if constexpr (fault == OperandFault::none) {
+      std::size_t k = 0;
+      const OperatorContext context{{}, (0U | ... | temporary_bit<A>(k++))};
+      return apply_op(*this, context, std::as_const(operands)...);
+    } else {
+      return typename FirstTensor<std::remove_cvref_t<A>...>::type();
+    }
+  }
+  /// Orders the work on `exec`.
+  template <class Space, class... A>
+  requires is_execution<Space>
+  auto operator()(const Space& exec, const A&... operands) const {
+    constexpr auto fault = operand_fault<op, A...>();
+    [[maybe_unused]] const ExpectOperands<fault> expected;
+    if constexpr (fault == OperandFault::none)
+      return apply_op(*this, OperatorContext{Execution(exec), 0}, operands...);
+    else
+      return typename FirstTensor<A...>::type();
+  }
+};
+
+/// Returns what all calls of an elementwise operator have in common.
+const OperatorInfo& elementwise_info(ElementwiseOp op);
+
+/// Computes an elementwise operator on local pieces, in one kernel. Operands have the element type
+/// `type`, but for the condition of where(); their extents are those of `result`, or stretch to them.
+/// Without `counts_numbers`, numbers that are added count as 0.
+void run_elementwise(const Execution& execution, ElementwiseOp op, ElementType type,
+                     std::span<const OperandRef> operands, std::span<const ArrayRef> arrays,
+                     const ArrayRef& result, bool counts_numbers);
 
 /// Returns the OperandRef of an argument of an operator whose operands are of type T.
 template <class T, class A>
 OperandRef operand_as(const A& argument) {
-  if constexpr (is_number_v<A>) {
-    static_assert(
-        number_fits<A, T>(),
-        "a number takes the element type of the tensor, which cannot hold numbers of this "
-        "type: convert the tensor by to<T>(x), or the number");
-    if constexpr (number_fits<A, T>()) return operand_ref<T>(argument);
-    return {};
-  } else {
-    return operand_ref<T>(argument);
-  }
+  return operand_ref<T>(argument);
 }
 
-/// Calls an elementwise operator. `numbers` are what it takes besides its operands.
+/// Returns the OperandRefs of arguments of an operator whose operands are of type T. Errors:
+/// InvalidArgument for a number that T cannot hold.
+template <class T, class... A>
+std::array<OperandRef, sizeof...(A)> operands_as(ElementwiseOp op, const A&... arguments) {
+  if constexpr ((is_number_v<A> || ...))
+    return named(traits_of(op).function.text,
+                 [&] { return std::array<OperandRef, sizeof...(A)>{operand_as<T>(arguments)...}; });
+  else
+    return {operand_as<T>(arguments)...};
+}
+
+/// Returns the mesh of the first tensor.
+inline const DeviceMesh* operand_mesh(std::span<const OperandRef> operands) {
+  for (const auto& operand : operands)
+    if (operand.mesh != nullptr) return operand.mesh;
+  return nullptr;
+}
+
+/// Chooses the placements of an elementwise call. Errors: those of prepare().
+std::shared_ptr<const PreparedCall> prepare_elementwise(ElementwiseOp op, ElementType result,
+                                                        std::span<const OperandRef> operands);
+/// Throws PlacementMismatch unless the call can change its first operand; see require_in_place().
+void require_change(ElementwiseOp op, const PreparedCall& call,
+                    std::span<const OperandRef> operands);
+/// Moves operands, and computes the result in its memory; see run().
+void run_elementwise_call(const Execution& execution, ElementwiseOp op, ElementType type,
+                          const PreparedCall& call, std::span<const OperandRef> operands,
+                          const ArrayRef& result, const OwnerRef& owner);
+
+/// Calls an elementwise operator on operands with elements of `type`. It does not depend on the
+/// operator, so that all operators of these operands share one instance.
+template <class Result, std::size_t N, class... A>
+DTensor<Result> call_elementwise_as(ElementwiseOp op, ElementType type,
+                                    const OperatorContext& context,
+                                    const std::array<OperandRef, N>& operands,
+                                    const A&... tensors) {
+  const auto prepared =
+      prepare_elementwise(op, element_type<typename Result::value_type>(), operands);
+  const auto result = result_tensor_of<Result>(context, *operand_mesh(operands), *prepared,
+                                               traits_of(op).label, tensors...);
+  run_elementwise_call(context.execution, op, type, *prepared, operands,
+                       array_ref(result.to_local()), [&] { return held_all(result, tensors...); });
+  return result;
+}
+
+/// Calls an elementwise operator.
 template <ElementwiseOp op, class... A>
 auto call_elementwise(const OperatorContext& context, const A&... arguments) {
   using T = typename ElementwiseTypes<op, A...>::Operand;
-  if constexpr (expect_operands<op, A...>()) {
+  if constexpr (operand_fault<op, A...>() == OperandFault::none) {
     using R = typename ElementwiseTypes<op, A...>::Result;
     using Result = typename ElementwiseView<R, A...>::type;
-    const auto& info = elementwise_info(op);
-    const auto operands = named(info.function.text, [&] {
-      return std::array<OperandRef, sizeof...(A)>{operand_as<T>(arguments)...};
-    });
-    const CallRequest request{info, operands, element_type<R>()};
-    const auto& mesh = common_mesh(request);
-    const auto prepared = prepare(mesh, request);
-    const auto& execution = context.execution;
-    auto result = result_tensor_of<Result>(context, mesh, *prepared, info.label, arguments...);
-    const auto kernel = [&](std::span<const ArrayRef> arrays, const ArrayRef& to) {
-      run_elementwise(execution, op, element_type<T>(), operands, arrays, to,
-                      counts_numbers(*prepared));
-    };
-    run(execution, *prepared, request, array_ref(result.to_local()), kernel,
-        [&] { return held_all(result, arguments...); });
-    return result;
+    const auto operands = operands_as<T>(op, arguments...);
+    return call_elementwise_as<Result>(op, element_type<T>(), context, operands, arguments...);
   } else {
     return typename FirstTensor<A...>::type();
   }
@@ -142,21 +206,15 @@ void change_elementwise(const Execution& execution, const DTensor<V>& tensor,
   static_assert(std::is_same_v<Common, T> || std::is_void_v<Common>,
                 "the result has another element type than the tensor that is changed: convert the "
                 "other operand by to<T>(y)");
-  if constexpr (expect_operands<op, DTensor<V>, A...>() && std::is_same_v<Common, T>) {
-    const auto& info = elementwise_info(op);
-    const auto operands = named(info.function.text, [&] {
-      return std::array<OperandRef, sizeof...(A) + 1>{operand_ref<T>(tensor),
-                                                      operand_as<T>(arguments)...};
-    });
-    const CallRequest request{info, operands, element_type<T>()};
-    const auto prepared = prepare(common_mesh(request), request);
-    require_in_place(*prepared, request);
-    const auto kernel = [&](std::span<const ArrayRef> arrays, const ArrayRef& to) {
-      run_elementwise(execution, op, element_type<T>(), operands, arrays, to,
-                      counts_numbers(*prepared));
-    };
-    run(execution, *prepared, request, array_ref(tensor.to_local()), kernel,
-        [&] { return held_all(tensor, arguments...); });
+  constexpr auto fault = operand_fault<op, DTensor<V>, A...>();
+  [[maybe_unused]] const ExpectOperands<fault> expected;
+  if constexpr (fault == OperandFault::none && std::is_same_v<Common, T>) {
+    const auto operands = operands_as<T>(op, tensor, arguments...);
+    const auto prepared = prepare_elementwise(op, element_type<T>(), operands);
+    require_change(op, *prepared, operands);
+    run_elementwise_call(execution, op, element_type<T>(), *prepared, operands,
+                         array_ref(tensor.to_local()),
+                         [&] { return held_all(tensor, arguments...); });
   }
 }
 

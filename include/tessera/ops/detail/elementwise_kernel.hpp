@@ -12,6 +12,7 @@
 #include <tessera/ops/detail/operand.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/detail/loops.hpp>
+#include <tessera/tensor/detail/owned_array.hpp>
 
 /// Says that a loop's iterations may run at once, also where the result is an operand.
 #if defined(__CUDACC__) || defined(__HIPCC__)
@@ -42,9 +43,20 @@ struct ElementwiseLoops {
   std::byte* result;
   std::array<const std::byte*, most_kernel_operands> data{};
   std::array<NumberBytes, most_kernel_operands> values{};
-  /// Strides of the result, then those of the operands.
-  std::array<Extents, most_kernel_operands + 1> strides;
+  /// Holds the strides of the result, then those of the operands.
+  std::array<Extents, most_kernel_operands + 1> strides{};
+  /// Holds copies of operands that had to be converted, or overlap with the result.
+  std::array<OwnedArray, most_kernel_operands> copies{};
 };
+
+/// Returns loops that write `result`; set_operand() sets the operands.
+ElementwiseLoops loops_over(const ArrayRef& result);
+/// Sets operand `k`, which has the extents of the result or stretches to them: `array`, or a copy
+/// if it has another type than `type`, or overlaps with the result without being the same array.
+void set_operand(const Execution& execution, ElementwiseLoops& loops, std::size_t k,
+                 const ArrayRef& array, ElementType type, const ArrayRef& result);
+/// Waits for a device that may still read copies of operands.
+void finish_copies(const Execution& execution, const ElementwiseLoops& loops);
 
 /// Reads elements that follow one another.
 template <class T>
@@ -212,6 +224,7 @@ void run_elementwise_kernel(const Execution& execution, const char* label,
   } else {
     throw InvalidArgument("expected an element type other than long double on a device");
   }
+  finish_copies(execution, plan);
 }
 
 }  // namespace tessera::detail

@@ -54,13 +54,13 @@ enum class OnPartial : std::uint8_t {
   linear,      ///< f(x + y) = f(x) + f(y)
   reverses,    ///< linear; turns max into min
   increasing,  ///< keeps max and min
-  adds,        ///< of two operands: linear in both together
+  adds,        ///< linear in two operands together
   scales,      ///< linear in a tensor, if the other operand is a finite number
   divides,     ///< linear in the first operand, if the second one is a finite number other than 0
   selects,     ///< linear in all operands but the first
   minimum,     ///< keeps min of two operands
   maximum,     ///< keeps max of two operands
-  ors,         ///< of bool, keeps bor
+  ors,         ///< keeps bor of bool
 };
 
 /// Names the element type of a result.
@@ -70,13 +70,13 @@ enum class ResultKind : std::uint8_t {
   real,  ///< that of the parts of a complex number
 };
 
-/// Kinds of element types, as bits.
+/// Names kinds of element types, as bits.
 enum Kinds : std::uint8_t { bools = 1, integers = 2, floats = 4, complexes = 8 };
 
 struct ElementwiseTraits {
   ElementwiseOp op;
   const char* name;
-  const char* label;      ///< for the tools of Kokkos
+  const char* label;      ///< name in the tools of Kokkos
   FunctionName function;  ///< name in errors
   int tensors;            ///< number of operands
   unsigned kinds;         ///< element types of operands, as Kinds

@@ -19,19 +19,18 @@ const OperatorInfo& map_info();
 const OperatorInfo& map_into_info();
 
 /// Returns the loops of a kernel over local pieces: as few as possible, or one for each dim of the result.
-/// Errors: InvalidArgument if an operand that is not the result itself shares memory with it.
-ElementwiseLoops map_loops(std::span<const ArrayRef> operands, const ArrayRef& result,
-                           bool simplifies);
+ElementwiseLoops map_loops(const Execution& execution, std::span<const ArrayRef> operands,
+                           const ArrayRef& result, bool simplifies);
 
 /// Calls function(index, elements…) for each element of a local piece.
 template <std::size_t N, class Function, class Out, class... In>
 struct MapWithIndex {
-  Loops loops;  ///< over the dims in the order of `dims`
+  Loops loops;  ///< loops over the dims in the order of `dims`
   Kokkos::Array<int, N> dims;
   Kokkos::Array<IndexMap, N> maps;
   std::byte* result;
   Kokkos::Array<const std::byte*, sizeof...(In) + 1> data;
-  Kokkos::Array<LoopArray, sizeof...(In) + 1> strides;  ///< of the result first
+  Kokkos::Array<LoopArray, sizeof...(In) + 1> strides;  ///< strides of the result first
   Function function;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
@@ -81,12 +80,17 @@ void run_map_with_index(const Execution& execution, const PreparedCall& call,
                    product(plan.extents) * std::int64_t{sizeof(Out)}, kernel);
 }
 
+/// Tells whether map() can call the function.
+template <bool HasIndex, class Function, std::size_t N, class... T>
+inline constexpr bool is_mappable =
+    HasIndex ? std::is_invocable_v<const Function&, Kokkos::Array<std::int64_t, N>&, const T&...>
+             : std::is_invocable_v<const Function&, const T&...>;
+
 /// Names the element type that map() gives.
 template <class R, bool HasIndex, class Function, std::size_t N, class... T>
 consteval auto mapped_element() {
   using Index = Kokkos::Array<std::int64_t, N>;
-  constexpr bool is_callable = HasIndex ? std::is_invocable_v<const Function&, Index&, const T&...>
-                                        : std::is_invocable_v<const Function&, const T&...>;
+  constexpr bool is_callable = is_mappable<HasIndex, Function, N, T...>;
   static_assert(
       is_callable,
       "map: expected a function of one element of each operand (map_with_index: of the index "
@@ -110,26 +114,31 @@ auto call_map(const Execution& execution, const Function& function, const DTenso
       typename decltype(mapped_element<R, HasIndex, Function, rank,
                                        std::remove_const_t<typename V::value_type>...>())::type;
   using Result = typename ElementwiseView<Out, DTensor<V>...>::type;
-  const std::array refs{operand_ref<Out>(operands)...};
-  const CallRequest request{map_info(), refs, element_type<Out>()};
-  const auto& mesh = common_mesh(request);
-  const auto prepared = prepare(mesh, request);
-  auto result = result_tensor<Result>(execution, mesh, *prepared, "tessera::map");
-  const auto kernel = [&](std::span<const ArrayRef> arrays, const ArrayRef& to) {
-    if (to.size() == 0) return;
-    if constexpr (HasIndex) {
-      constexpr bool is_left = std::is_same_v<typename Result::array_layout, Kokkos::LayoutLeft>;
-      run_map_with_index<Out, std::remove_const_t<typename V::value_type>...>(
-          execution, *prepared, map_loops(arrays, to, false),
-          std::integral_constant<std::size_t, rank>(), is_left, function);
-    } else {
-      run_elementwise_kernel<Out, std::remove_const_t<typename V::value_type>...>(
-          execution, "tessera::map", map_loops(arrays, to, true), function);
-    }
-  };
-  run(execution, *prepared, request, array_ref(result.to_local()), kernel,
-      [&] { return held_all(result, operands...); });
-  return result;
+  if constexpr (!is_mappable<HasIndex, Function, rank,
+                             std::remove_const_t<typename V::value_type>...>) {
+    return DTensor<Result>();
+  } else {
+    const std::array refs{operand_ref<Out>(operands)...};
+    const CallRequest request{map_info(), refs, element_type<Out>()};
+    const auto& mesh = common_mesh(request);
+    const auto prepared = prepare(mesh, request);
+    auto result = result_tensor<Result>(execution, mesh, *prepared, "tessera::map");
+    const auto kernel = [&](std::span<const ArrayRef> arrays, const ArrayRef& to) {
+      if (to.size() == 0) return;
+      if constexpr (HasIndex) {
+        constexpr bool is_left = std::is_same_v<typename Result::array_layout, Kokkos::LayoutLeft>;
+        run_map_with_index<Out, std::remove_const_t<typename V::value_type>...>(
+            execution, *prepared, map_loops(execution, arrays, to, false),
+            std::integral_constant<std::size_t, rank>(), is_left, function);
+      } else {
+        run_elementwise_kernel<Out, std::remove_const_t<typename V::value_type>...>(
+            execution, "tessera::map", map_loops(execution, arrays, to, true), function);
+      }
+    };
+    run(execution, *prepared, request, array_ref(result.to_local()), kernel,
+        [&] { return held_all(result, operands...); });
+    return result;
+  }
 }
 
 template <class W, class Function, class... V>
@@ -146,7 +155,8 @@ void call_map_into(const Execution& execution, const DTensor<W>& result, const F
   const auto kernel = [&](std::span<const ArrayRef> arrays, const ArrayRef& to) {
     if (to.size() == 0) return;
     run_elementwise_kernel<Out, std::remove_const_t<typename V::value_type>...>(
-        execution, "tessera::map_into", map_loops(arrays.subspan(1), to, true), function);
+        execution, "tessera::map_into", map_loops(execution, arrays.subspan(1), to, true),
+        function);
   };
   run(execution, *prepared, request, array_ref(result.to_local()), kernel,
       [&] { return held_all(result, operands...); });

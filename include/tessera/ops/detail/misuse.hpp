@@ -22,15 +22,4 @@ struct FirstTensor {
   using type = DTensor<typename FirstView<typename OperandView<A>::type...>::type>;
 };
 
-/// Stops the compiler: a tensor meets a plain View.
-template <class... A>
-auto refuse_view(const A&...) {
-  static_assert(
-      never<A...>,
-      "an operator takes tensors and numbers: a View means nothing without its placements. "
-      "Make it a tensor by from_local(view, mesh, placements), or write x + implicit(view) "
-      "with ImplicitReplication implicit(mesh)");
-  return typename FirstTensor<A...>::type();
-}
-
 }  // namespace tessera::detail

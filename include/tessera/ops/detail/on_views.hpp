@@ -26,7 +26,7 @@ requires is_number_v<N> OperandRef operand_as_view(const N& number) {
 template <ElementwiseOp op, class... A>
 auto call_elementwise_on_views(const Execution& execution, const A&... arguments) {
   using T = typename ElementwiseTypes<op, A...>::Operand;
-  if constexpr (expect_operands<op, A...>()) {
+  if constexpr (operand_fault<op, A...>() == OperandFault::none) {
     using R = typename ElementwiseTypes<op, A...>::Result;
     using Result = typename ElementwiseView<R, A...>::type;
     const auto& info = elementwise_info(op);

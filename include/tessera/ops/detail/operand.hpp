@@ -200,7 +200,7 @@ OperandNumber describe_number(const T& number) {
 struct OperandRef {
   const DeviceMesh* mesh = nullptr;  ///< null for a number
   const DTensorSpec* spec = nullptr;
-  ArrayRef array = {};  ///< of a number: its type alone
+  ArrayRef array = {};  ///< has the type alone for a number
   OperandNumber number = {};
   NumberBytes value = {};
 
@@ -275,15 +275,29 @@ inline constexpr bool is_in_space_of = memory_space<V> == memory_space<First>;
 template <class First>
 inline constexpr bool is_in_space_of<First, void> = true;
 
-/// Names the View type of an elementwise result with elements R of operands A.
+/// Names the View type of the first operand with `Rank` dims.
+template <std::size_t Rank, class... A>
+struct FirstOfRank;
+template <std::size_t Rank, class A, class... Rest>
+struct FirstOfRank<Rank, A, Rest...> : FirstOfRank<Rank, Rest...> {};
+template <std::size_t Rank, class A, class... Rest>
+requires(!std::is_void_v<typename OperandView<A>::type> &&
+         operand_rank<A> == Rank) struct FirstOfRank<Rank, A, Rest...> : OperandView<A> {
+};
+
+/// Names the View type of an elementwise result with elements R of operands A: that of the first
+/// operand with as many dims as the result, if the library can allocate it with elements R.
 template <class R, class... A>
 struct ElementwiseView {
-  using First = typename FirstView<typename OperandView<A>::type...>::type;
   static constexpr std::size_t rank = std::max({operand_rank<A>...});
+  using First = typename FirstOfRank<rank, A...>::type;
+  static constexpr bool has_static_extents = First::rank_dynamic() != First::rank();
+  // A dim of extent 1 may stretch, which a static extent cannot.
   static constexpr bool is_one_type = ((std::is_void_v<typename OperandView<A>::type> ||
                                         std::is_same_v<typename OperandView<A>::type, First>)&&...);
-  static constexpr bool keeps =
-      is_one_type && is_allocatable<First> && std::is_same_v<typename First::value_type, R>;
+  static constexpr bool keeps = is_allocatable<First> &&
+                                std::is_same_v<typename First::value_type, R> &&
+                                (is_one_type || !has_static_extents);
   using type = std::conditional_t<keeps, First, view_like_t<First, R, rank>>;
 };
 

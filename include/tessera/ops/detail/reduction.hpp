@@ -78,7 +78,7 @@ void run_reduction(const Execution& execution, ReductionOp op, std::span<const A
 void run_arg_reduction(const Execution& execution, ReductionOp op, const DeviceMesh& mesh,
                        const DTensorSpec& spec, const ArrayRef& operand, const ReducedDims& over,
                        const ArrayRef& result);
-/// The same for an array of this rank alone.
+/// Finds the positions in an array of this rank alone.
 void run_arg_reduction(const Execution& execution, ReductionOp op, const ArrayRef& operand,
                        const ReducedDims& over, const ArrayRef& result);
 
@@ -172,7 +172,7 @@ auto call_reduction_on_views(const Execution& execution, const D& over, double c
   }
 }
 
-/// A reduction of one tensor, as a function object.
+/// Calls a reduction of one tensor: a function object.
 template <ReductionOp op>
 struct ReductionOperator {
   template <class A, class D = AllDims>

@@ -1,0 +1,663 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which placements operators choose, against a search through all combinations that are legal by what
+// the operator means.
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include <gtest/gtest.h>
+
+#include <tessera/plan/plan.hpp>
+
+#include "../support/errors.hpp"
+#include "operators.hpp"
+#include "ops/choose.hpp"
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::test;
+using tessera::detail::choose;
+using tessera::detail::OperandMove;
+
+using Inputs = std::vector<std::optional<Placement>>;
+using Specs = std::vector<std::optional<DTensorSpec>>;
+
+constexpr std::int64_t bytes_per_exchange = 4096;
+
+/// Says what an operator means for the placements of its operands along one mesh dim.
+class Meaning {
+ public:
+  Meaning(const TestedOperator& tested, const OperatorCall& call) : tested_(tested), call_(call) {}
+
+  /// Returns the placement of the result of operands that stay where they are; none if ranks cannot
+  /// compute it alone.
+  std::optional<Placement> result_of(const Inputs& inputs) const {
+    const auto any = [&](auto is) {
+      return std::ranges::any_of(inputs, [&](const auto& input) { return input && is(*input); });
+    };
+    const bool splits = any([](const Placement& p) { return p.is_shard(); });
+    const bool has_partial = any([](const Placement& p) { return p.is_partial(); });
+    if (splits && has_partial) return {};
+    if (splits) return result_of_split(inputs);
+    return has_partial ? result_of_partial(inputs) : Placement(Replicate());
+  }
+
+  /// Lists all rules, in the order in which they are preferred.
+  std::vector<OperatorRule> all() const {
+    std::vector<OperatorRule> result;
+    Inputs inputs;
+    add_all(inputs, result);
+    std::ranges::stable_sort(result, {}, [&](const OperatorRule& rule) { return order_of(rule); });
+    return result;
+  }
+
+ private:
+  /// Returns the dim that splitting dim `dim` of operand k splits, counted as in the result of an
+  /// elementwise operator, or in the operands of a reduction.
+  int aligned(std::size_t k, int dim) const {
+    if (tested_.is_reduction()) return dim;
+    return dim + static_cast<int>(call_.shape.size()) - call_.tensor_dims(k);
+  }
+  std::int64_t extent_of(int aligned_dim) const {
+    const auto& shape = tested_.is_reduction() ? call_.operands.front().spec->shape() : call_.shape;
+    return shape[static_cast<std::size_t>(aligned_dim)];
+  }
+  /// Returns whether operand k has all indices of a dim, and not one that stretches.
+  bool has(std::size_t k, int aligned_dim) const {
+    const int dim = aligned_dim - aligned(k, 0);
+    return dim >= 0 &&
+           call_.operands[k].spec->shape()[static_cast<std::size_t>(dim)] == extent_of(aligned_dim);
+  }
+
+  std::optional<Placement> result_of_split(const Inputs& inputs) const {
+    const int dim = split_dim(inputs);
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      if (inputs[k] && *inputs[k] != (has(k, dim) ? Placement(Shard(dim - aligned(k, 0)))
+                                                  : Placement(Replicate())))
+        return {};
+    if (!tested_.is_reduction()) return Shard(dim);
+    if (is_reduced(dim)) {
+      const bool exchanges = tested_.is(ReductionOp::argmin) || tested_.is(ReductionOp::argmax);
+      return exchanges ? Placement(Replicate()) : Placement(Partial(tested_.combines));
+    }
+    if (call_.integers("keep_dims").front() != 0) return Shard(dim);
+    int dropped = 0;
+    for (int d = 0; d < dim; ++d) dropped += is_reduced(d) ? 1 : 0;
+    return Shard(dim - dropped);
+  }
+  int split_dim(const Inputs& inputs) const {
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      if (inputs[k] && inputs[k]->is_shard()) return aligned(k, inputs[k]->dim());
+    return -1;
+  }
+  bool is_reduced(int dim) const {
+    return std::ranges::find(call_.integers("dims"), dim) != call_.integers("dims").end();
+  }
+
+  std::optional<Placement> result_of_partial(const Inputs& inputs) const {
+    std::optional<ReduceOp> op;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (!inputs[k]) continue;
+      const bool is_condition = tested_.passes == Passes::selection && k == 0;
+      if (inputs[k]->is_partial() == is_condition) return {};
+      if (is_condition) continue;
+      if (op && !inputs[k]->is_partial(*op)) return {};
+      op = inputs[k]->op();
+    }
+    const auto result = passed(*op, inputs);
+    return result ? std::optional<Placement>(Partial(*result)) : std::nullopt;
+  }
+
+  /// Returns the Partial that contributions to the operands by `op` give.
+  std::optional<ReduceOp> passed(ReduceOp op, const Inputs& inputs) const {
+    const auto kind = call_.operands.back().type.kind;
+    const bool has_fractions = is_floating(kind) || is_complex(kind);
+    const bool is_order = (op == ReduceOp::min || op == ReduceOp::max) && !is_complex(kind);
+    const bool is_additive = op == ReduceOp::sum ? has_fractions || is_integer(kind)
+                                                 : op == ReduceOp::avg && has_fractions;
+    const auto tensors = std::ranges::count_if(inputs, [](const auto& p) { return p.has_value(); });
+    const auto if_is = [&](bool passes) { return passes ? std::optional(op) : std::nullopt; };
+    switch (tested_.passes) {
+      case Passes::linear:
+        return if_is(is_additive);
+      case Passes::negation:
+        if (is_order && is_floating(kind))
+          return op == ReduceOp::min ? ReduceOp::max : ReduceOp::min;
+        return if_is(is_additive);
+      case Passes::increasing:
+        return if_is(is_order);
+      case Passes::sum:
+        if (kind == ElementKind::boolean) return if_is(op == ReduceOp::bor);
+        return if_is(numbers_are_finite() &&
+                     (is_additive || (is_order && tensors == 1 && is_floating(kind))));
+      case Passes::difference:
+        return if_is(numbers_are_finite() && is_additive);
+      case Passes::product:
+        return if_is(numbers_are_finite() && tensors == 1 && is_additive);
+      case Passes::quotient:
+        return if_is(numbers_are_finite() && tensors == 1 && inputs[0] && has_fractions &&
+                     is_additive && !call_.operands[1].number->is_zero);
+      case Passes::selection:
+        return if_is(tensors == 3 && is_additive);
+      case Passes::own: {
+        const bool wraps = tested_.is(ReductionOp::product) && !has_fractions;
+        return if_is(op == tested_.combines && (!wraps || is_wide(kind)));
+      }
+      case Passes::widened:
+        return if_is(is_additive && (has_fractions || is_wide(kind)));
+      case Passes::average:
+        return if_is(is_additive && has_fractions);
+      default:
+        return {};
+    }
+  }
+  bool numbers_are_finite() const {
+    return std::ranges::all_of(call_.operands, [](const OperatorOperand& operand) {
+      return !operand.number || operand.number->is_finite;
+    });
+  }
+  static bool is_wide(ElementKind kind) {
+    return kind == ElementKind::int64 || kind == ElementKind::uint64;
+  }
+
+  void add_all(Inputs& inputs, std::vector<OperatorRule>& rules) const {
+    const auto k = inputs.size();
+    if (k == call_.operands.size()) {
+      if (const auto output = result_of(inputs)) rules.push_back({*output, inputs});
+      return;
+    }
+    Inputs choices = {std::nullopt};
+    if (call_.operands[k].spec) {
+      choices = {Placement(Replicate())};
+      for (int d = 0; d < call_.tensor_dims(k); ++d) choices.emplace_back(Shard(d));
+      for (const auto op : partials) choices.emplace_back(Partial(op));
+    }
+    for (const auto& choice : choices) {
+      inputs.push_back(choice);
+      add_all(inputs, rules);
+      inputs.pop_back();
+    }
+  }
+
+  /// Splits come first, by their dim, then Partials, then Replicate.
+  std::ptrdiff_t order_of(const OperatorRule& rule) const {
+    if (const int dim = split_dim(rule.inputs); dim >= 0) return dim;
+    for (const auto& input : rule.inputs)
+      if (input && input->is_partial())
+        return 100 + (std::ranges::find(partials, input->op()) - partials.begin());
+    return 200;
+  }
+
+  static constexpr std::array partials = {ReduceOp::sum,     ReduceOp::avg, ReduceOp::max,
+                                          ReduceOp::min,     ReduceOp::bor, ReduceOp::band,
+                                          ReduceOp::product, ReduceOp::bxor};
+  const TestedOperator& tested_;
+  const OperatorCall& call_;
+};
+
+/// Says what it takes to get an operand to where it is wanted.
+struct Move {
+  OperandMove needs = OperandMove::none;  ///< what has to be allowed
+  bool is_possible = true;
+  bool is_alike = false;  ///< it stays only because other dims happen to be split alike
+  std::int64_t price = 0;
+};
+
+/// Returns whether each rank holds the same elements under both specs, Partials left out.
+bool have_equal_pieces(const DTensorSpec& a, const DTensorSpec& b) {
+  for (int rank = 0; rank < a.layout().size(); ++rank) {
+    const auto coordinate = a.layout().coordinate(rank);
+    if (!(a.sections(coordinate) == b.sections(coordinate))) return false;
+  }
+  return true;
+}
+
+Move find_move(const DTensorSpec& source, const DTensorSpec& target, ElementType type) {
+  bool drops = false, adds = false, renames = false, leaves = false;
+  for (std::size_t m = 0; m < source.placements().size(); ++m) {
+    const auto& from = source.placements()[m];
+    const auto& to = target.placements()[m];
+    const auto position = static_cast<int>(m);
+    const bool is_split_alike = source.placements().split_position(position) ==
+                                target.placements().split_position(position);
+    if ((from == to && is_split_alike) || source.layout().shape()[m] == 1) continue;
+    if (to.is_partial() && !from.is_replicate()) return {.is_possible = false};
+    drops |= from.is_partial();
+    adds |= to.is_partial();
+    renames |= from.is_shard() && to.is_shard(from.dim());
+    leaves |= from.is_shard() && !to.is_shard(from.dim());
+  }
+  if (!drops && !adds && have_equal_pieces(source, target)) return {.is_alike = leaves};
+  const auto plan = make_plan(source, target, type);
+  // Where nothing travels and nothing is reduced, another rule takes parts of what ranks have, too.
+  leaves |= renames && (drops || plan.exchanges() > 0);
+  return {.needs = leaves  ? OperandMove::moves
+                   : drops ? OperandMove::reduces
+                           : OperandMove::slices,
+          .price = plan.cost().bytes_received + plan.exchanges() * bytes_per_exchange};
+}
+
+/// Returns find_move(), found once.
+const Move& move_of(const DTensorSpec& source, const DTensorSpec& target, ElementType type) {
+  static std::map<std::tuple<std::uint64_t, std::uint64_t, ElementKind>, Move> moves;
+  const auto key = std::tuple(source.hash(), target.hash(), type.kind);
+  const auto known = moves.find(key);
+  if (known != moves.end()) return known->second;
+  return moves.emplace(key, find_move(source, target, type)).first->second;
+}
+
+/// Returns whether two specs have equal placements, whatever rules their shardings have.
+bool have_equal_names(const DTensorSpec& a, const DTensorSpec& b) {
+  return std::ranges::equal(a.placements(), b.placements(), [](const auto& p, const auto& q) {
+    return p.is_shard() ? q.is_shard(p.dim()) : p == q;
+  });
+}
+
+/// Holds the best combination of rules.
+struct Best {
+  std::vector<OperatorRule> rules;
+  std::int64_t price = 0;
+  OperandMove needs = OperandMove::none;  ///< what has to be allowed
+};
+
+/// Searches all combinations of rules, and all shardings by which the operands split.
+class Search {
+ public:
+  Search(const OperatorCall& call, const std::vector<OperatorRule>& rules)
+      : call_(call), rules_(rules) {
+    for (const auto& operand : call.operands)
+      if (operand.spec) layout_ = operand.spec->layout();
+    models_.resize(static_cast<std::size_t>(layout_.ndim()));
+    combination_.resize(models_.size());
+    visit(0);
+  }
+
+  std::optional<Best> best(Redistribution allowed) const {
+    if (named_) return named_;
+    if (best_[0]) return best_[0];
+    if (allowed == Redistribution::none) return {};
+    if (best_[1]) return best_[1];
+    return best_[allowed == Redistribution::local ? 2 : 3];
+  }
+
+ private:
+  /// Says how the indices are split along a mesh dim.
+  struct Model {
+    Placement sharding;
+    bool is_new = true;  ///< whether no operand is split like this
+  };
+
+  void visit(std::size_t mesh_dim) {
+    if (mesh_dim == combination_.size()) return visit_models(0);
+    for (const auto& rule : rules_) {
+      combination_[mesh_dim] = &rule;
+      visit(mesh_dim + 1);
+    }
+  }
+  void visit_models(std::size_t mesh_dim) {
+    if (mesh_dim == combination_.size()) return consider();
+    for (const auto& model : models_of(*combination_[mesh_dim], mesh_dim)) {
+      models_[mesh_dim] = model;
+      visit_models(mesh_dim + 1);
+    }
+  }
+
+  /// Lists the shardings of the operands that are split as the rule says.
+  std::vector<Model> models_of(const OperatorRule& rule, std::size_t mesh_dim) const {
+    std::vector<Model> result;
+    for (std::size_t k = 0; k < call_.operands.size(); ++k) {
+      if (!rule.inputs[k] || !rule.inputs[k]->is_shard()) continue;
+      const auto& mine = call_.operands[k].spec->placements()[mesh_dim];
+      if (!mine.is_shard(rule.inputs[k]->dim())) continue;
+      if (std::ranges::find(result, mine.with_dim(0), &Model::sharding) == result.end())
+        result.push_back({mine.with_dim(0), false});
+    }
+    if (result.empty()) result.push_back({Shard(0), true});
+    return result;
+  }
+
+  std::optional<DTensorSpec> target_of(std::size_t k) const {
+    std::vector<Placement> placements;
+    for (std::size_t m = 0; m < combination_.size(); ++m) {
+      const auto& wanted = *combination_[m]->inputs[k];
+      placements.push_back(wanted.is_shard() ? models_[m].sharding.with_dim(wanted.dim()) : wanted);
+    }
+    try {
+      return DTensorSpec(layout_, Placements(placements, positions_of(placements)),
+                         call_.operands[k].spec->shape());
+    } catch (const InvalidArgument&) {
+      return {};
+    }
+  }
+
+  /// Returns the split positions: what operands split already is split first.
+  std::vector<int> positions_of(const std::vector<Placement>& placements) const {
+    std::vector<int> result(placements.size(), 0);
+    std::map<int, int> used;
+    for (const bool is_new : {false, true})
+      for (std::size_t m = 0; m < placements.size(); ++m)
+        if (placements[m].is_shard() && models_[m].is_new == is_new)
+          result[m] = used[placements[m].dim()]++;
+    return result;
+  }
+
+  void consider() {
+    Best candidate;
+    bool is_named = true, is_alike = false;
+    for (std::size_t k = 0; k < call_.operands.size(); ++k) {
+      const auto& [spec, type, number] = call_.operands[k];
+      if (!spec) continue;
+      const auto target = target_of(k);
+      if (!target) return;
+      const auto& move = move_of(*spec, *target, type);
+      if (!move.is_possible) return;
+      candidate.needs = std::max(candidate.needs, move.needs);
+      candidate.price += move.price;
+      is_alike = is_alike || move.is_alike;
+      is_named = is_named && have_equal_names(*spec, *target);
+    }
+    // Chance counts only where nothing moves at all.
+    if (is_alike && candidate.needs != OperandMove::none) candidate.needs = OperandMove::moves;
+    for (const auto* rule : combination_) candidate.rules.push_back(*rule);
+    if (candidate.needs == OperandMove::none && is_named && !named_) named_ = candidate;
+    for (auto level = static_cast<std::size_t>(candidate.needs); level < best_.size(); ++level) {
+      const bool compares = level >= 2;
+      if (!best_[level] || (compares && candidate.price < best_[level]->price))
+        best_[level] = candidate;
+    }
+  }
+
+  const OperatorCall& call_;
+  const std::vector<OperatorRule>& rules_;
+  MeshLayout layout_;
+  std::vector<const OperatorRule*> combination_;  // by mesh dim
+  std::vector<Model> models_;                     // by mesh dim
+  std::optional<Best> named_;                     // all operands have their placements already
+  std::array<std::optional<Best>, 4> best_;       // by what moves at most
+};
+
+std::string text_of(const std::vector<OperatorRule>& rules) {
+  std::string text;
+  for (const auto& rule : rules) text += (text.empty() ? "" : "; ") + to_string(rule);
+  return text;
+}
+
+std::string description(const OperatorCall& call, Redistribution allowed) {
+  std::string text = to_string(call) + ", allowed: " + to_string(allowed);
+  for (const auto& operand : call.operands)
+    if (operand.spec) text += ", " + to_string(*operand.spec);
+  return text;
+}
+
+/// Expects that the pieces of the chosen inputs and output fit each other on all ranks.
+void expect_fitting_pieces(const TestedOperator& tested, const OperatorCall& call,
+                           const tessera::detail::Choice& choice) {
+  for (int rank = 0; rank < choice.output.layout().size(); ++rank) {
+    const auto coordinate = choice.output.layout().coordinate(rank);
+    auto local = call;
+    for (std::size_t k = 0; k < call.operands.size(); ++k)
+      if (choice.inputs[k])
+        local.operands[k].spec =
+            DTensorSpec(MeshLayout(), Placements(), choice.inputs[k]->local_shape(coordinate));
+    EXPECT_EQ(tested.info().shape(local), choice.output.local_shape(coordinate))
+        << description(call, Redistribution::any) << " rank " << rank;
+  }
+}
+
+/// Expects the choice for a call that the search finds, and returns it.
+std::optional<tessera::detail::Choice> expect_choice(const OperatorCall& call,
+                                                     const std::vector<OperatorRule>& rules,
+                                                     const Search& search, Redistribution allowed) {
+  auto choice = choose(call, rules, allowed);
+  const auto expected = search.best(allowed);
+  EXPECT_EQ(choice.has_value(), expected.has_value())
+      << description(call, allowed) << (expected ? ": " + text_of(expected->rules) : "");
+  if (!choice || !expected) return choice;
+  EXPECT_EQ(text_of(choice->rules), text_of(expected->rules)) << description(call, allowed);
+  EXPECT_EQ(choice->bytes + choice->exchanges * bytes_per_exchange, expected->price)
+      << description(call, allowed);
+  EXPECT_EQ(choice->moves_at_all(), expected->needs != OperandMove::none)
+      << description(call, allowed);
+  return choice;
+}
+
+/// Expects the right choices for operands of these specs. Returns the number of choices.
+int expect_choices(const TestedOperator& tested, const Form& form,
+                   const std::vector<OperatorRule>& legal, const Specs& specs) {
+  const auto call = call_of(tested, form, specs);
+  const auto rules = tested.info().rules(call);
+  const Search search(call, legal);
+  expect_choice(call, rules, search, Redistribution::none);
+  expect_choice(call, rules, search, Redistribution::local);
+  const auto choice = expect_choice(call, rules, search, Redistribution::any);
+  EXPECT_TRUE(choice) << description(call, Redistribution::any);
+  if (choice) expect_fitting_pieces(tested, call, *choice);
+  return 3;
+}
+
+Specs replicated_specs(const Form& form, const MeshLayout& mesh) {
+  const std::vector<Placement> placements(static_cast<std::size_t>(mesh.ndim()), Replicate());
+  Specs specs;
+  for (const auto& shape : form.shapes) {
+    specs.emplace_back();
+    if (shape) specs.back() = DTensorSpec(mesh, Placements(placements), *shape);
+  }
+  return specs;
+}
+
+/// Returns all rules of an operator for calls of a form.
+std::vector<OperatorRule> legal_rules(const TestedOperator& tested, const Form& form,
+                                      const MeshLayout& mesh) {
+  return Meaning(tested, call_of(tested, form, replicated_specs(form, mesh))).all();
+}
+
+/// Calls visit(tested, form) for all operators and their forms; element types and shapes are taken in
+/// turn, from `turn` on.
+template <class Visit>
+void for_each_form(std::size_t turn, const Visit& visit) {
+  for (const auto& tested : tested_operators()) {
+    const auto types = types_of(tested);
+    const auto type = types[turn % types.size()];
+    const auto& shapes = tested_shapes()[turn % tested_shapes().size()];
+    for (const auto& form : forms_of(tested, type, shapes)) visit(tested, form);
+    ++turn;
+  }
+}
+
+TEST(OperatorTable, has_all_operators_of_the_library) {
+  std::size_t elementwise = 0, reductions = 0;
+  for (const auto& tested : tested_operators()) {
+    (tested.is_reduction() ? reductions : elementwise) += 1;
+    const auto [operands, kinds] =
+        tested.is_reduction() ? std::pair(tessera::detail::traits_of(tested.reduction()).tensors,
+                                          tessera::detail::traits_of(tested.reduction()).kinds)
+                              : std::pair(tessera::detail::traits_of(tested.elementwise()).tensors,
+                                          tessera::detail::traits_of(tested.elementwise()).kinds);
+    EXPECT_EQ(operands, tested.operands) << name_of(tested);
+    EXPECT_EQ(kinds, tested.kinds) << name_of(tested);
+  }
+  EXPECT_EQ(elementwise, tessera::detail::elementwise_table.size());
+  EXPECT_EQ(reductions, tessera::detail::reduction_table.size());
+}
+
+TEST(Rules, are_all_that_are_legal_by_what_the_operator_means) {
+  const MeshLayout mesh({2});
+  for (const auto& tested : tested_operators())
+    for (const auto type : types_of(tested))
+      for (const auto& shapes : tested_shapes())
+        for (const auto& form : forms_of(tested, type, shapes)) {
+          const auto legal = legal_rules(tested, form, mesh);
+          const auto call = call_of(tested, form, replicated_specs(form, mesh));
+          EXPECT_EQ(text_of(tested.info().rules(call)), text_of(legal)) << to_string(call);
+        }
+}
+
+TEST(Choose, is_right_for_all_placements_on_meshes_of_one_dim) {
+  int choices = 0;
+  for (const int size : {1, 2, 3, 4}) {
+    const MeshLayout mesh({size});
+    for_each_form(static_cast<std::size_t>(mesh.size()),
+                  [&](const TestedOperator& tested, const Form& form) {
+                    const auto legal = legal_rules(tested, form, mesh);
+                    for_each_specs(tested, form, mesh, [&](const Specs& specs) {
+                      choices += expect_choices(tested, form, legal, specs);
+                    });
+                  });
+  }
+  RecordProperty("choices", choices);
+}
+
+TEST(Choose, is_right_for_all_placements_of_one_operand_on_meshes_of_two_dims) {
+  int choices = 0;
+  for (const auto& sizes : {std::vector{2, 2}, std::vector{2, 3}}) {
+    const MeshLayout mesh(sizes);
+    for_each_form(
+        static_cast<std::size_t>(mesh.size()), [&](const TestedOperator& tested, const Form& form) {
+          const auto tensors = std::ranges::count_if(
+              form.shapes, [](const auto& shape) { return shape.has_value(); });
+          // Reductions keep their dims on one of the meshes.
+          if (tensors > 1 || form.over.keeps != (tested.is_reduction() && mesh.size() == 4)) return;
+          const auto legal = legal_rules(tested, form, mesh);
+          for_each_specs(tested, form, mesh, [&](const Specs& specs) {
+            choices += expect_choices(tested, form, legal, specs);
+          });
+        });
+  }
+  RecordProperty("choices", choices);
+}
+
+TEST(Choose, is_right_for_several_operands_at_random_on_meshes_of_two_dims) {
+  Generator generator(seed());
+  const int number = cases(3000);
+  for (int i = 0; i < number; ++i) {
+    const auto& tested = pick(generator, tested_operators());
+    const MeshLayout mesh({2, draw(generator, 2, 3)});
+    const auto forms =
+        forms_of(tested, pick(generator, types_of(tested)), pick(generator, tested_shapes()));
+    if (forms.empty()) continue;
+    const auto& form = pick(generator, forms);
+    const auto specs = random_specs(generator, tested, form, mesh);
+    expect_choices(tested, form, legal_rules(tested, form, mesh), specs);
+  }
+}
+
+TEST(Choose, gives_replicate_where_all_operands_are_replicate) {
+  for (const auto& sizes : {std::vector{1}, std::vector{3}, std::vector{1, 1}, std::vector{2, 2}})
+    for (const auto& shapes : tested_shapes())
+      for (const auto& tested : tested_operators())
+        for (const auto type : types_of(tested))
+          for (const auto& form : forms_of(tested, type, shapes)) {
+            const auto specs = replicated_specs(form, MeshLayout(sizes));
+            const auto call = call_of(tested, form, specs);
+            const auto choice = choose(call, tested.info().rules(call), Redistribution::none);
+            ASSERT_TRUE(choice) << to_string(call);
+            EXPECT_TRUE(choice->output.placements().is_all_replicate()) << to_string(call);
+          }
+}
+
+/// Returns what is chosen for an operator on two tensors of shape (8, 4) on 2 ranks.
+std::optional<tessera::detail::Choice> choice_of(ElementwiseOp op, Placement x, Placement y,
+                                                 Redistribution allowed) {
+  const auto type = element_type<double>();
+  const MeshLayout mesh({2});
+  const OperatorCall call{
+      tessera::detail::traits_of(op).name,
+      {{DTensorSpec(mesh, {x}, {8, 4}), type, {}}, {DTensorSpec(mesh, {y}, {8, 4}), type, {}}},
+      {},
+      {8, 4},
+      type};
+  return choose(call, tessera::detail::elementwise_info(op).rules(call), allowed);
+}
+
+TEST(Choose, refuses_to_move_a_split_operand_unless_all_is_allowed) {
+  using enum Redistribution;
+  EXPECT_FALSE(choice_of(ElementwiseOp::add, Shard(0), Shard(1), none));
+  EXPECT_FALSE(choice_of(ElementwiseOp::add, Shard(0), Shard(1), local));
+  const auto choice = choice_of(ElementwiseOp::add, Shard(0), Shard(1), any);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(to_string(choice->output.placements()), "S(0)");
+  EXPECT_TRUE(choice->is_implicit());
+  EXPECT_EQ(choice->exchanges, 1);
+  EXPECT_EQ(choice->bytes, 4 * 2 * 8);
+}
+
+TEST(Choose, slices_replicate_without_an_exchange_unless_nothing_is_allowed) {
+  using enum Redistribution;
+  EXPECT_FALSE(choice_of(ElementwiseOp::multiply, Shard(0), Replicate(), none));
+  const auto choice = choice_of(ElementwiseOp::multiply, Shard(0), Replicate(), local);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(to_string(choice->output.placements()), "S(0)");
+  EXPECT_EQ(choice->moves, (std::vector{OperandMove::none, OperandMove::slices}));
+  EXPECT_EQ(choice->exchanges, 0);
+}
+
+TEST(Choose, puts_replicate_on_one_coordinate_where_it_is_added_to_a_partial) {
+  const auto choice = choice_of(ElementwiseOp::add, Partial(), Replicate(), Redistribution::local);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(to_string(choice->output.placements()), "P(sum)");
+  EXPECT_EQ(choice->exchanges, 0);
+}
+
+TEST(Choose, reduces_a_partial_by_a_scatter_where_the_other_operand_is_split) {
+  const auto choice =
+      choice_of(ElementwiseOp::multiply, Partial(), Shard(1), Redistribution::local);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(to_string(choice->output.placements()), "S(1)");
+  EXPECT_EQ(choice->moves, (std::vector{OperandMove::reduces, OperandMove::none}));
+  EXPECT_FALSE(choice->is_implicit());
+  EXPECT_EQ(choice->bytes, 8 * 2 * 8);
+}
+
+TEST(Choose, splits_no_shard_in_another_order_where_a_partial_is_reduced) {
+  const auto type = element_type<double>();
+  const MeshLayout mesh({2, 2});
+  const auto op = ElementwiseOp::multiply;
+  const OperatorCall call{"multiply",
+                          {{DTensorSpec(mesh, {Partial(), Shard(0)}, {4}), type, {}},
+                           {DTensorSpec(mesh, {Shard(0), Shard(0)}, {4}), type, {}}},
+                          {},
+                          {4},
+                          type};
+  const auto& rules = tessera::detail::elementwise_info(op).rules(call);
+
+  EXPECT_FALSE(choose(call, rules, Redistribution::local));
+  const auto choice = choose(call, rules, Redistribution::any);
+  ASSERT_TRUE(choice);
+  EXPECT_TRUE(choice->is_implicit());
+}
+
+/// Returns the rules of an operator on a tensor of shape (4) and a number.
+std::string rules_with(ElementwiseOp op, double number) {
+  const auto type = element_type<double>();
+  OperatorCall call{tessera::detail::traits_of(op).name,
+                    {{DTensorSpec(MeshLayout({2}), {Replicate()}, {4}), type, {}},
+                     {{}, type, tessera::detail::describe_number(number)}},
+                    {},
+                    {4},
+                    type};
+  return text_of(tessera::detail::elementwise_info(op).rules(call));
+}
+
+TEST(Rules, pass_partials_only_by_numbers_that_keep_them_linear) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::string reduces = "S(0), number -> S(0); R, number -> R";
+  const std::string passes =
+      "S(0), number -> S(0); P(sum), number -> P(sum); P(avg), number -> P(avg); R, number -> R";
+  using enum ElementwiseOp;
+  EXPECT_EQ(rules_with(multiply, -2), passes);
+  EXPECT_EQ(rules_with(multiply, 0), passes);
+  EXPECT_EQ(rules_with(multiply, infinity), reduces);
+  EXPECT_EQ(rules_with(multiply, nan), reduces);
+  EXPECT_EQ(rules_with(divide, 3), passes);
+  EXPECT_EQ(rules_with(divide, 0), reduces);
+  EXPECT_EQ(rules_with(divide, -infinity), reduces);
+  EXPECT_EQ(rules_with(subtract, 3), passes);
+  EXPECT_EQ(rules_with(subtract, infinity), reduces);
+  EXPECT_EQ(rules_with(add, nan), reduces);
+}
+
+}  // namespace
