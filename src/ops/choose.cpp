@@ -29,8 +29,9 @@ bool may_become(const DTensorSpec& spec, std::size_t mesh_dim, const Placement& 
   const auto& mine = spec.placements()[mesh_dim];
   if (has(mine, wanted)) return true;
   if (most == OperandMove::none) return false;
-  // All placements on one rank are the same.
-  if (mine.is_replicate() || spec.layout().shape()[mesh_dim] == 1) return true;
+  // Nothing travels where there is one rank, or no element.
+  if (mine.is_replicate() || spec.layout().shape()[mesh_dim] == 1 || product(spec.shape()) == 0)
+    return true;
   if (wanted.is_partial() || most == OperandMove::slices) return false;
   return mine.is_partial() || most == OperandMove::moves;
 }
@@ -160,7 +161,8 @@ class MoveCosts {
  private:
   static Cost find(const OperatorOperand& operand, const DTensorSpec& target) {
     const auto& source = *operand.spec;
-    if (hold_alike(target, source) || product(source.shape()) == 0) return {};
+    if (hold_alike(target, source)) return {};
+    if (product(source.shape()) == 0) return {OperandMove::slices};  // nothing can travel
     const auto plan = plan_on_one_mesh(source, target, operand.type, {});
     const auto cost = plan.cost();
     return {kind_of(source, target, plan.exchanges()), cost.bytes_received, plan.exchanges()};
