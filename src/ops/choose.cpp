@@ -168,6 +168,11 @@ class MoveCosts {
     return {kind_of(source, target, plan.exchanges()), cost.bytes_received, plan.exchanges()};
   }
 
+  static bool has_same_position(const DTensorSpec& a, const DTensorSpec& b, std::size_t mesh_dim) {
+    const auto m = static_cast<int>(mesh_dim);
+    return a.placements().split_position(m) == b.placements().split_position(m);
+  }
+
   static OperandMove kind_of(const DTensorSpec& source, const DTensorSpec& target, int exchanges) {
     bool reduces = false;
     bool keeps_the_rest = true;
@@ -177,7 +182,7 @@ class MoveCosts {
       const auto& to = target.placements()[m];
       if (from.is_partial() && from != to)
         reduces = true;
-      else if (from != to && !from.is_replicate())
+      else if (!from.is_replicate() && (from != to || !has_same_position(source, target, m)))
         keeps_the_rest = false;
     }
     if (reduces) return keeps_the_rest ? OperandMove::reduces : OperandMove::moves;

@@ -64,9 +64,13 @@ ElementType operand_type(ElementwiseOp op, std::size_t k, ElementType type) {
   return op == ElementwiseOp::where && k == 0 ? element_type<bool>() : type;
 }
 
-NumberBytes value_of(ElementwiseOp op, const OperandRef& operand, bool counts_numbers) {
+/// Returns the number that operand `k` is, or, where it does not count, one that changes nothing.
+NumberBytes value_of(ElementwiseOp op, std::size_t k, const OperandRef& operand,
+                     bool counts_numbers) {
   const bool is_added = op == ElementwiseOp::add || op == ElementwiseOp::subtract;
-  return is_added && !counts_numbers ? neutral_number(operand.array.type.kind) : operand.value;
+  if (!is_added || counts_numbers) return operand.value;
+  if (op == ElementwiseOp::subtract && k == 1) return {};  // -0 minus -0 would be 0
+  return neutral_number(operand.array.type.kind);
 }
 
 }  // namespace
@@ -155,7 +159,7 @@ void run_elementwise(const Execution& execution, ElementwiseOp op, ElementType t
   for (std::size_t k = 0; k < size; ++k) {
     loops.strides[k + 1] = Extents::filled(result.extents.size(), 0);
     if (operands[k].is_number() && arrays[k].data == nullptr)
-      loops.values[k] = value_of(op, operands[k], counts_numbers);
+      loops.values[k] = value_of(op, k, operands[k], counts_numbers);
     else
       set_operand(execution, loops, k, arrays[k], operand_type(op, k, type), result);
   }

@@ -10,8 +10,8 @@ template <class Space>
 OwnedArray allocate_in(ElementType type, const Extents& shape, MemorySpace space,
                        const char* label) {
   const auto bytes = static_cast<std::size_t>(product(shape) * type.size);
-  const Kokkos::View<std::byte*, Space> view(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)),
-                                             bytes);
+  const Kokkos::View<std::byte*, Space> view(
+      Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)), bytes);
   return {row_major(view.data(), type, shape, space), held(view)};
 }
 

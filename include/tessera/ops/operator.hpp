@@ -190,6 +190,8 @@ auto call_operator(const Execution& exec, const Op& op, const A&... operands) {
 ///            return std::vector<OperatorRule>{{Replicate(), {Replicate()}}}; });
 template <class Op>
 void register_sharding(const Op& op, OperatorRules rules) {
+  static_assert(!std::is_same_v<Op, detail::DeviationOperator>,
+                "std is the root of var: register rules for ops::var");
   detail::register_rules(detail::operator_name(op), std::move(rules));
 }
 /// Gives several operators the same rules.

@@ -136,15 +136,26 @@ OperandRef operand_as(const A& argument) {
   return operand_ref<T>(argument);
 }
 
+/// Returns the OperandRef of the first argument: a number there is the condition of where().
+template <class T, class A>
+OperandRef first_operand_as(ElementwiseOp op, const A& argument) {
+  if constexpr (is_number_v<A>)
+    if (op == ElementwiseOp::where) return operand_ref<bool>(argument);
+  return operand_as<T>(argument);
+}
+
 /// Returns the OperandRefs of arguments of an operator whose operands are of type T. Errors:
 /// InvalidArgument for a number that T cannot hold.
-template <class T, class... A>
-std::array<OperandRef, sizeof...(A)> operands_as(ElementwiseOp op, const A&... arguments) {
-  if constexpr ((is_number_v<A> || ...))
-    return named(traits_of(op).function.text,
-                 [&] { return std::array<OperandRef, sizeof...(A)>{operand_as<T>(arguments)...}; });
+template <class T, class First, class... Rest>
+std::array<OperandRef, sizeof...(Rest) + 1> operands_as(ElementwiseOp op, const First& first,
+                                                        const Rest&... rest) {
+  if constexpr (is_number_v<First> || (is_number_v<Rest> || ...))
+    return named(traits_of(op).function.text, [&] {
+      return std::array<OperandRef, sizeof...(Rest) + 1>{first_operand_as<T>(op, first),
+                                                         operand_as<T>(rest)...};
+    });
   else
-    return {operand_as<T>(arguments)...};
+    return {operand_as<T>(first), operand_as<T>(rest)...};
 }
 
 /// Returns the mesh of the first tensor.

@@ -11,15 +11,16 @@ namespace tessera::detail {
 /// Returns the shape to which all shapes stretch. Errors: InvalidArgument if there is none.
 Extents broadcast_shape(std::span<const Extents> shapes);
 
-template <class T, LocalView V>
-OperandRef operand_as_view(const V& view) {
-  OperandRef result;
-  result.array = array_ref(view);
-  return result;
-}
-template <class T, class N>
-requires is_number_v<N> OperandRef operand_as_view(const N& number) {
-  return operand_as<T>(number);
+/// Returns the OperandRef of argument `k`, a View or a number.
+template <class T, class A>
+OperandRef operand_on_views(ElementwiseOp op, std::size_t k, const A& argument) {
+  if constexpr (is_number_v<A>) {
+    return k == 0 ? first_operand_as<T>(op, argument) : operand_as<T>(argument);
+  } else {
+    OperandRef result;
+    result.array = array_ref(argument);
+    return result;
+  }
 }
 
 /// Computes an elementwise operator on Views of this rank.
@@ -31,12 +32,14 @@ auto call_elementwise_on_views(const Execution& execution, const A&... arguments
     using Result = typename ElementwiseView<R, A...>::type;
     const auto& info = elementwise_info(op);
     return named(info.function.text, [&] {
-      const std::array<OperandRef, sizeof...(A)> operands{operand_as_view<T>(arguments)...};
+      std::size_t k = 0;
+      const std::array<OperandRef, sizeof...(A)> operands{
+          operand_on_views<T>(op, k++, arguments)...};
       std::array<Extents, sizeof...(A)> shapes;
       std::array<ArrayRef, sizeof...(A)> arrays;
-      for (std::size_t k = 0; k < sizeof...(A); ++k) {
-        arrays[k] = operands[k].array;
-        shapes[k] = arrays[k].extents;
+      for (std::size_t i = 0; i < sizeof...(A); ++i) {
+        arrays[i] = operands[i].array;
+        shapes[i] = arrays[i].extents;
       }
       auto result = allocate<Result>(broadcast_shape(shapes), info.label);
       run_elementwise(execution, op, element_type<T>(), operands, arrays, array_ref(result), true);

@@ -21,9 +21,10 @@ concept OneDTensor = (is_dtensor_v<T> || ...);
 
 template <class V, class W>
 bool operator==(const DTensor<V>&, const DTensor<W>&) {
-  static_assert(detail::never<V, W>,
-                "a DTensor has no ==: write equal(x, y) for one bool, ops::equal_to(x, y) for one per "
-                "element, or x.spec() == y.spec() to compare specs");
+  static_assert(
+      detail::never<V, W>,
+      "a DTensor has no ==: write equal(x, y) for one bool, ops::equal_to(x, y) for one per "
+      "element, or x.spec() == y.spec() to compare specs");
   return false;
 }
 
