@@ -24,6 +24,9 @@ namespace {
 
 constexpr const char* module = "ops";
 
+/// Largest number of operands that a call has: map_into() has the result and four others.
+constexpr std::size_t most_operands = 8;
+
 /// Holds the prepared calls of one mesh by hash. All are forgotten when rules are registered.
 struct PreparedCalls {
   std::unordered_multimap<std::uint64_t, std::shared_ptr<const PreparedCall>> calls;
@@ -196,7 +199,7 @@ bool counts_numbers_here(const DeviceMesh& mesh, const DTensorSpec& output) {
   return true;
 }
 
-/// Returns whether ranks have results of parts of what is reduced, which the operator itself combines.
+/// Returns whether ranks hold parts of the reduced dims, whose results the operator itself combines.
 bool splits_reduced_dims(const Choice& choice) {
   for (std::size_t m = 0; m < choice.rules.size(); ++m) {
     const auto& [output, inputs] = choice.rules[m];
@@ -243,6 +246,9 @@ std::uint64_t agreed_hash(const PreparedCall& prepared) {
     hash = hash_combine(hash, operand.spec ? operand.spec->hash() : 0);
   for (const auto& input : prepared.choice.inputs)
     hash = hash_combine(hash, input ? input->hash() : 0);
+  for (const auto dim : prepared.dims) hash = hash_combine(hash, static_cast<std::uint64_t>(dim));
+  hash = hash_combine(hash, prepared.keeps_dims ? 1 : 0);
+  hash = hash_combine(hash, prepared.choice.output.hash());
   return hash;
 }
 
@@ -321,7 +327,7 @@ class OperandArrays {
   std::span<const ArrayRef> arrays() const { return {arrays_.data(), size_}; }
 
  private:
-  std::array<ArrayRef, 4> arrays_;
+  std::array<ArrayRef, most_operands> arrays_;
   std::size_t size_;
 };
 

@@ -108,7 +108,7 @@ class Candidate {
       if (placements[m].is_shard(dim)) result.push_back(m);
     const auto position = [&](std::size_t m) {
       const auto from = model(m);
-      return from ? placements_of(call_, *from).split_position(static_cast<int>(m)) : max_dims;
+      return from ? placements_of(call_, *from).split_position(static_cast<int>(m)) : last_position;
     };
     std::ranges::stable_sort(result, {}, position);
     return result;
@@ -134,7 +134,7 @@ class Candidate {
     return {};
   }
 
-  static constexpr int max_dims = 1 << 20;
+  static constexpr int last_position = 1 << 20;
   const OperatorCall& call_;
   const Combination& rules_;
   std::vector<std::size_t> order_;

@@ -30,6 +30,8 @@ void read_value(const Execution& execution, const ArrayRef& array, void* value) 
 const DeviceMesh& mesh_of(std::span<const ItemRequest> items) {
   const auto& mesh = *items.front().mesh;
   for (const auto& item : items) {
+    require(!item.mesh->is_null(),
+            "items: expected tensors, got an empty DTensor, which has no mesh");
     if (*item.mesh == mesh) continue;
     const auto [expected, got] = told_apart(mesh, *item.mesh);
     throw MeshMismatch(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -229,6 +230,27 @@ struct DeviceReduction {
   }
 };
 
+/// Combines parts of results to fewer parts, [part][result]; one thread for each.
+template <class Work>
+struct CombineDeviceParts {
+  using Acc = typename Work::Acc;
+
+  Work work;
+  const Acc* from;
+  Acc* to;
+  std::int64_t results;
+  std::int64_t parts;  ///< number of parts in `from`
+  std::int64_t fewer;  ///< number of parts in `to`
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto at = i % results;
+    Acc sum = from[i];
+    for (auto part = i / results + fewer; part < parts; part += fewer)
+      sum = work.combine(sum, from[part * results + at]);
+    to[i] = sum;
+  }
+};
+
 /// Combines the parts of a DeviceReduction.
 template <class Work>
 struct CompleteDeviceReduction {
@@ -300,6 +322,20 @@ void reduce_on_device(const Execution& execution, const char* label, const Reduc
   for (std::size_t k = 0; k < 2; ++k)
     kernel.reduced_strides[k] = loop_strides(loops.reduced_strides[k]);
   launch_on_device(execution, label, results * parts, kernel);
+  // A thread combines few parts, so that none has them all.
+  const Kokkos::View<Acc*, Space> other(
+      Kokkos::view_alloc(execution.instance<MemorySpace::device>(), Kokkos::WithoutInitializing,
+                         "tessera::ops reduced parts"),
+      static_cast<std::size_t>(results * (parts / parts_per_thread + 1)));
+  auto* free = other.data();
+  while (kernel.parts > parts_per_thread) {
+    const auto fewer = kernel.parts / parts_per_thread;
+    launch_on_device(
+        execution, label, results * fewer,
+        CombineDeviceParts<Work>{work, kernel.scratch, free, results, kernel.parts, fewer});
+    std::swap(kernel.scratch, free);
+    kernel.parts = fewer;
+  }
   launch_on_device(execution, label, results, CompleteDeviceReduction<Work>{kernel});
 }
 

@@ -65,10 +65,7 @@ std::vector<OperatorRule> rules_of(const OperatorInfo& op, const OperatorCall& c
   // What is no operator of the library may be wrong, too.
   is_registered = registered != nullptr || !op.is_built_in;
   if (!registered && op.is_built_in) return op.rules(call);
-  if (!registered && op.rules != nullptr) registered = op.rules;
-  require(registered != nullptr, [&] {
-    return fmt::format("expected rules for operator \"{}\": call register_sharding", call.name);
-  });
+  if (!registered) registered = op.rules;
   auto rules = registered(call);
   require(!rules.empty(), [&] {
     return fmt::format("expected at least one rule of operator \"{}\" for {}", call.name,

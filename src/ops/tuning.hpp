@@ -39,4 +39,8 @@ inline constexpr std::int64_t least_reduced_part = 16384;
 /// sum_all, on a device.
 inline constexpr std::int64_t most_device_parts = std::int64_t{1} << 17;
 
+/// Number of parts of a result that one thread of a device combines at a time. Not measured; judgement:
+/// three steps from the most parts to one result. Shown by: perf_ops, row sum_all, on a device.
+inline constexpr std::int64_t parts_per_thread = 64;
+
 }  // namespace tessera::detail

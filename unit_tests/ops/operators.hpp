@@ -139,15 +139,15 @@ inline const std::vector<TestedOperator>& tested_operators() {
   using enum ElementwiseOp;
   using R = ReductionOp;
   using P = Passes;
-  using detail::all_kinds, detail::bools, detail::floats, detail::fractions, detail::numbers,
+  using detail::all_kinds, detail::bools, detail::floats, detail::fractions, detail::all_numbers,
       detail::reals;
   using E = const Elements&;
   // clang-format off
   static const std::vector<TestedOperator> table = {
-      {negate, 1, numbers, P::negation, [](E x) { return -x.a; }},
-      {abs, 1, numbers, P::nothing, [](E x) { return Number(std::abs(x.a)); }},
+      {negate, 1, all_numbers, P::negation, [](E x) { return -x.a; }},
+      {abs, 1, all_numbers, P::nothing, [](E x) { return Number(std::abs(x.a)); }},
       {sign, 1, reals, P::increasing, [](E x) { return Number((x.real() > 0) - (x.real() < 0)); }},
-      {square, 1, numbers, P::nothing, [](E x) { return x.a * x.a; }},
+      {square, 1, all_numbers, P::nothing, [](E x) { return x.a * x.a; }},
       {sqrt, 1, fractions, P::nothing, [](E x) { return on(x, [](auto a) { return std::sqrt(a); }); }},
       {exp, 1, fractions, P::increasing, [](E x) { return on(x, [](auto a) { return std::exp(a); }); }},
       {log, 1, fractions, P::nothing, [](E x) { return on(x, [](auto a) { return std::log(a); }); }},
@@ -156,15 +156,15 @@ inline const std::vector<TestedOperator>& tested_operators() {
       {tanh, 1, fractions, P::increasing, [](E x) { return on(x, [](auto a) { return std::tanh(a); }); }},
       {sigmoid, 1, floats, P::increasing, [](E x) { return Number(1 / (1 + std::exp(-x.real()))); }},
       {relu, 1, reals, P::increasing, [](E x) { return Number(std::max(x.real(), 0.0L)); }},
-      {real, 1, numbers, P::linear, [](E x) { return Number(x.a.real()); }},
-      {imag, 1, numbers, P::linear, [](E x) { return Number(x.a.imag()); }},
-      {conj, 1, numbers, P::linear, [](E x) { return std::conj(x.a); }},
+      {real, 1, all_numbers, P::linear, [](E x) { return Number(x.a.real()); }},
+      {imag, 1, all_numbers, P::linear, [](E x) { return Number(x.a.imag()); }},
+      {conj, 1, all_numbers, P::linear, [](E x) { return std::conj(x.a); }},
       {logical_not, 1, bools, P::nothing, [](E x) { return Number(x.real() == 0); }},
       {clamp, 1, reals, P::increasing, [](E x) { return Number(std::min(std::max(x.real(), x.b.real()), x.c.real())); }, 2},
       {add, 2, all_kinds, P::sum, [](E x) { return x.a + x.b; }},
-      {subtract, 2, numbers, P::difference, [](E x) { return x.a - x.b; }},
+      {subtract, 2, all_numbers, P::difference, [](E x) { return x.a - x.b; }},
       {multiply, 2, all_kinds, P::product, [](E x) { return x.a * x.b; }},
-      {divide, 2, numbers, P::quotient, quotient},
+      {divide, 2, all_numbers, P::quotient, quotient},
       {ElementwiseOp::power, 2, numbers, P::nothing, test::power},
       {minimum, 2, reals, P::own, [](E x) { return Number(std::min(x.real(), x.b.real())); }, 0, ReduceOp::min},
       {maximum, 2, reals, P::own, [](E x) { return Number(std::max(x.real(), x.b.real())); }, 0, ReduceOp::max},
@@ -176,7 +176,7 @@ inline const std::vector<TestedOperator>& tested_operators() {
       {greater_equal, 2, reals, P::nothing, [](E x) { return Number(x.real() >= x.b.real()); }},
       {logical_and, 2, bools, P::nothing, [](E x) { return x.a * x.b; }},
       {logical_or, 2, bools, P::own, [](E x) { return x.a + x.b; }, 0, ReduceOp::bor},
-      {axpby, 2, numbers, P::difference, [](E x) { return x.c * x.a + x.d * x.b; }, 2},
+      {axpby, 2, all_numbers, P::difference, [](E x) { return x.c * x.a + x.d * x.b; }, 2},
       {where, 3, all_kinds, P::selection, [](E x) { return x.real() != 0 ? x.b : x.c; }},
 
       {R::sum, 1, all_kinds, P::widened, [](E x) { return sum_of(x.first); }},

@@ -24,6 +24,9 @@ namespace detail {
 /// Tells whether two elements are close.
 template <class T>
 struct IsClose {
+  static constexpr bool is_for_host = element_kind<T> == ElementKind::long_double ||
+                                      element_kind<T> == ElementKind::complex_long_double;
+
   Tolerance tolerance;
 
   KOKKOS_FUNCTION bool operator()(const T& a, const T& b) const {

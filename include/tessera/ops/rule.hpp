@@ -19,7 +19,7 @@ namespace tessera {
 struct OperandNumber {
   bool is_finite = true;
   bool is_zero = false;
-  bool is_negative = false;
+  bool is_negative = false;  ///< read by rules of programs alone
 
   friend bool operator==(const OperandNumber&, const OperandNumber&) = default;
 };

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <tessera/ops/factories.hpp>
 #include <tessera/ops/operator.hpp>
 #include <tessera/ops/reductions.hpp>
 

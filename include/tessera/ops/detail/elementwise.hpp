@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <tessera/error/detail/never.hpp>
 #include <tessera/ops/detail/call.hpp>
 #include <tessera/ops/detail/elementwise_op.hpp>
 #include <tessera/ops/detail/misuse.hpp>
@@ -21,13 +20,17 @@ template <class First, class...>
 inline constexpr bool is_execution =
     Kokkos::is_execution_space_v<First> || std::is_same_v<First, Execution>;
 
+/// Names the element type of a result, given that of the operands.
+template <ElementwiseOp op, class T>
+using elementwise_result_t = std::conditional_t<
+    traits_of(op).result == ResultKind::boolean, bool,
+    std::conditional_t<traits_of(op).result == ResultKind::real, typename PartOf<T>::type, T>>;
+
 /// Names the element type of an operator's operands, and that of its result.
 template <ElementwiseOp op, class... A>
 struct ElementwiseTypes {
   using Operand = typename CommonElement<typename OperandElement<A>::type...>::type;
-  using Result = std::conditional_t<traits_of(op).result == ResultKind::boolean, bool,
-                                    std::conditional_t<traits_of(op).result == ResultKind::real,
-                                                       typename PartOf<Operand>::type, Operand>>;
+  using Result = elementwise_result_t<op, Operand>;
 };
 template <class C, class... A>
 struct ElementwiseTypes<ElementwiseOp::where, C, A...> {
@@ -36,7 +39,34 @@ struct ElementwiseTypes<ElementwiseOp::where, C, A...> {
 };
 
 /// Names what is wrong with the operands of an operator.
-enum class OperandFault : std::uint8_t { none, view, types, opaque, kind, number, space };
+enum class OperandFault : std::uint8_t {
+  none,
+  count,
+  view,
+  condition,
+  types,
+  opaque,
+  kind,
+  number,
+  space
+};
+
+/// Returns whether an operator takes operands of these types, which are tensors or not.
+template <ElementwiseOp op, class... A>
+consteval bool has_right_count() {
+  using enum ElementwiseOp;
+  // Limits and factors are numbers, behind the tensors.
+  constexpr std::size_t numbers_behind = op == clamp || op == axpby ? 2 : 0;
+  constexpr auto tensors = static_cast<std::size_t>(traits_of(op).tensors);
+  if (sizeof...(A) != tensors + numbers_behind) return false;
+  std::size_t k = 0;
+  return ((k++ < tensors || numbers_behind == 0 || is_number_v<A>)&&...);
+}
+
+template <ElementwiseOp op, class First, class...>
+inline constexpr bool has_right_condition =
+    op != ElementwiseOp::where || is_number_v<First> ||
+    std::is_same_v<typename OperandElement<First>::type, bool>;
 
 template <class A, class T>
 consteval bool fits_as_number() {
@@ -52,6 +82,10 @@ consteval OperandFault operand_fault() {
     return OperandFault::none;  // for the layer that knows them
   } else if constexpr (has_tensor<A...> && has_view<A...>) {
     return OperandFault::view;
+  } else if constexpr (!has_right_count<op, A...>()) {
+    return OperandFault::count;
+  } else if constexpr (!has_right_condition<op, A...>) {
+    return OperandFault::condition;
   } else {
     using T = typename ElementwiseTypes<op, A...>::Operand;
     if constexpr (std::is_void_v<T>) {
@@ -72,6 +106,12 @@ consteval OperandFault operand_fault() {
 /// Stops the compiler with a sentence unless `fault` is none.
 template <OperandFault fault>
 struct ExpectOperands {
+  static_assert(
+      fault != OperandFault::count,
+      "this operator takes another number of operands; clamp(x, least, most) takes numbers "
+      "as limits");
+  static_assert(fault != OperandFault::condition,
+                "where takes a bool tensor as its condition, such as x < 0");
   static_assert(fault != OperandFault::view,
                 "an operator takes tensors and numbers: make the View a tensor by from_local(), or "
                 "write x + implicit(view) with ImplicitReplication implicit(mesh)");
@@ -101,7 +141,8 @@ struct ElementwiseOperator {
     [[maybe_unused]] const ExpectOperands<fault> expected;
     if constexpr (fault == OperandFault::none) {
       std::size_t k = 0;
-      const OperatorContext context{{}, (0U | ... | temporary_bit<A>(k++))};
+      OperatorContext context;
+      ((context.temporaries |= temporary_bit<A>(k++)), ...);
       return apply_op(*this, context, std::as_const(operands)...);
     } else {
       return typename FirstTensor<std::remove_cvref_t<A>...>::type();
@@ -130,18 +171,12 @@ void run_elementwise(const Execution& execution, ElementwiseOp op, ElementType t
                      std::span<const OperandRef> operands, std::span<const ArrayRef> arrays,
                      const ArrayRef& result, bool counts_numbers);
 
-/// Returns the OperandRef of an argument of an operator whose operands are of type T.
-template <class T, class A>
-OperandRef operand_as(const A& argument) {
-  return operand_ref<T>(argument);
-}
-
 /// Returns the OperandRef of the first argument: a number there is the condition of where().
 template <class T, class A>
 OperandRef first_operand_as(ElementwiseOp op, const A& argument) {
   if constexpr (is_number_v<A>)
     if (op == ElementwiseOp::where) return operand_ref<bool>(argument);
-  return operand_as<T>(argument);
+  return operand_ref<T>(argument);
 }
 
 /// Returns the OperandRefs of arguments of an operator whose operands are of type T. Errors:
@@ -152,10 +187,10 @@ std::array<OperandRef, sizeof...(Rest) + 1> operands_as(ElementwiseOp op, const 
   if constexpr (is_number_v<First> || (is_number_v<Rest> || ...))
     return named(traits_of(op).function.text, [&] {
       return std::array<OperandRef, sizeof...(Rest) + 1>{first_operand_as<T>(op, first),
-                                                         operand_as<T>(rest)...};
+                                                         operand_ref<T>(rest)...};
     });
   else
-    return {operand_as<T>(first), operand_as<T>(rest)...};
+    return {operand_ref<T>(first), operand_ref<T>(rest)...};
 }
 
 /// Returns the mesh of the first tensor.

@@ -78,7 +78,7 @@ struct ElementwiseTraits {
   const char* name;
   const char* label;      ///< name in the tools of Kokkos
   FunctionName function;  ///< name in errors
-  int tensors;            ///< number of operands
+  int tensors;            ///< number of operands that are arrays in the kernel
   unsigned kinds;         ///< element types of operands, as Kinds
   ResultKind result = ResultKind::same;
   OnPartial on_partial = OnPartial::reduces;
@@ -86,8 +86,8 @@ struct ElementwiseTraits {
 
 inline constexpr unsigned reals = integers | floats;
 inline constexpr unsigned fractions = floats | complexes;
-inline constexpr unsigned numbers = reals | complexes;
-inline constexpr unsigned all_kinds = numbers | bools;
+inline constexpr unsigned all_numbers = reals | complexes;
+inline constexpr unsigned all_kinds = all_numbers | bools;
 
 /// Lists all elementwise operators, by op.
 inline constexpr std::array elementwise_table = [] {
@@ -95,11 +95,11 @@ inline constexpr std::array elementwise_table = [] {
   using R = ResultKind;
   using P = OnPartial;
   return std::array{
-      ElementwiseTraits{negate, "negate", "tessera::negate", "operator-", 1, numbers, R::same,
+      ElementwiseTraits{negate, "negate", "tessera::negate", "operator-", 1, all_numbers, R::same,
                         P::reverses},
-      ElementwiseTraits{abs, "abs", "tessera::abs", "abs", 1, numbers, R::real},
+      ElementwiseTraits{abs, "abs", "tessera::abs", "abs", 1, all_numbers, R::real},
       ElementwiseTraits{sign, "sign", "tessera::sign", "sign", 1, reals, R::same, P::increasing},
-      ElementwiseTraits{square, "square", "tessera::square", "square", 1, numbers},
+      ElementwiseTraits{square, "square", "tessera::square", "square", 1, all_numbers},
       ElementwiseTraits{sqrt, "sqrt", "tessera::sqrt", "sqrt", 1, fractions},
       ElementwiseTraits{exp, "exp", "tessera::exp", "exp", 1, fractions, R::same, P::increasing},
       ElementwiseTraits{log, "log", "tessera::log", "log", 1, fractions},
@@ -110,20 +110,20 @@ inline constexpr std::array elementwise_table = [] {
       ElementwiseTraits{sigmoid, "sigmoid", "tessera::sigmoid", "sigmoid", 1, floats, R::same,
                         P::increasing},
       ElementwiseTraits{relu, "relu", "tessera::relu", "relu", 1, reals, R::same, P::increasing},
-      ElementwiseTraits{real, "real", "tessera::real", "real", 1, numbers, R::real, P::linear},
-      ElementwiseTraits{imag, "imag", "tessera::imag", "imag", 1, numbers, R::real, P::linear},
-      ElementwiseTraits{conj, "conj", "tessera::conj", "conj", 1, numbers, R::same, P::linear},
+      ElementwiseTraits{real, "real", "tessera::real", "real", 1, all_numbers, R::real, P::linear},
+      ElementwiseTraits{imag, "imag", "tessera::imag", "imag", 1, all_numbers, R::real, P::linear},
+      ElementwiseTraits{conj, "conj", "tessera::conj", "conj", 1, all_numbers, R::same, P::linear},
       ElementwiseTraits{logical_not, "logical_not", "tessera::logical_not", "operator!", 1, bools},
       ElementwiseTraits{clamp, "clamp", "tessera::clamp", "clamp", 1, reals, R::same,
                         P::increasing},
       ElementwiseTraits{add, "add", "tessera::add", "operator+", 2, all_kinds, R::same, P::adds},
-      ElementwiseTraits{subtract, "subtract", "tessera::subtract", "operator-", 2, numbers, R::same,
-                        P::adds},
+      ElementwiseTraits{subtract, "subtract", "tessera::subtract", "operator-", 2, all_numbers,
+                        R::same, P::adds},
       ElementwiseTraits{multiply, "multiply", "tessera::multiply", "operator*", 2, all_kinds,
                         R::same, P::scales},
-      ElementwiseTraits{divide, "divide", "tessera::divide", "operator/", 2, numbers, R::same,
+      ElementwiseTraits{divide, "divide", "tessera::divide", "operator/", 2, all_numbers, R::same,
                         P::divides},
-      ElementwiseTraits{power, "pow", "tessera::pow", "pow", 2, numbers},
+      ElementwiseTraits{power, "pow", "tessera::pow", "pow", 2, all_numbers},
       ElementwiseTraits{minimum, "minimum", "tessera::minimum", "minimum", 2, reals, R::same,
                         P::minimum},
       ElementwiseTraits{maximum, "maximum", "tessera::maximum", "maximum", 2, reals, R::same,
@@ -141,7 +141,8 @@ inline constexpr std::array elementwise_table = [] {
       ElementwiseTraits{logical_and, "logical_and", "tessera::logical_and", "operator&&", 2, bools},
       ElementwiseTraits{logical_or, "logical_or", "tessera::logical_or", "operator||", 2, bools,
                         R::same, P::ors},
-      ElementwiseTraits{axpby, "axpby", "tessera::axpby", "axpby", 2, numbers, R::same, P::adds},
+      ElementwiseTraits{axpby, "axpby", "tessera::axpby", "axpby", 2, all_numbers, R::same,
+                        P::adds},
       ElementwiseTraits{where, "where", "tessera::where", "where", 3, all_kinds, R::same,
                         P::selects},
   };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <type_traits>
@@ -146,7 +147,12 @@ void call_map_into(const Execution& execution, const DTensor<W>& result, const F
                    const DTensor<V>&... operands) {
   static_assert(!std::is_const_v<typename W::value_type>,
                 "map_into: expected a result that can be written");
-  static_assert(sizeof...(V) <= most_kernel_operands, "map_into takes at most 4 tensors");
+  static_assert(sizeof...(V) >= 1 && sizeof...(V) <= most_kernel_operands,
+                "map_into takes 1 to 4 tensors besides the result");
+  static_assert(
+      is_mappable<false, Function, 0, std::remove_const_t<typename V::value_type>...>,
+      "map_into: expected a function of one element of each operand; a lambda must not be "
+      "mutable");
   using Out = typename W::value_type;
   const std::array refs{operand_ref<Out>(result), operand_ref<Out>(operands)...};
   const CallRequest request{map_into_info(), refs, element_type<Out>()};

@@ -4,7 +4,6 @@
 
 #include <type_traits>
 
-#include <tessera/error/detail/never.hpp>
 #include <tessera/ops/detail/operand.hpp>
 
 namespace tessera::detail {

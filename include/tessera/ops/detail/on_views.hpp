@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include <tessera/ops/detail/elementwise.hpp>
 
@@ -15,7 +16,7 @@ Extents broadcast_shape(std::span<const Extents> shapes);
 template <class T, class A>
 OperandRef operand_on_views(ElementwiseOp op, std::size_t k, const A& argument) {
   if constexpr (is_number_v<A>) {
-    return k == 0 ? first_operand_as<T>(op, argument) : operand_as<T>(argument);
+    return k == 0 ? first_operand_as<T>(op, argument) : operand_ref<T>(argument);
   } else {
     OperandRef result;
     result.array = array_ref(argument);

@@ -120,15 +120,12 @@ auto call_reduction(const Execution& execution, const D& over, double correction
     using T = std::remove_const_t<typename V::value_type>;
     using Result = reduced_view_t<op, V, D>;
     const auto& info = reduction_info(op);
-    const auto dims = named(info.function.text, [&] {
-      const auto found = reduced_dims_of<V::rank()>(over);
-      require_elements(op, first.shape(), found);
-      return found;
-    });
+    const auto dims = named(info.function.text, [&] { return reduced_dims_of<V::rank()>(over); });
     const std::array operands{operand_ref<T>(first), operand_ref<T>(second)...};
     const CallRequest request{info, operands, element_type<typename Result::value_type>(),
                               dims.dims, dims.keeps};
     const auto& mesh = common_mesh(request);
+    named(info.function.text, [&] { require_elements(op, first.shape(), dims); });
     const auto prepared = prepare(mesh, request);
     auto result = result_tensor<Result>(execution, mesh, *prepared, info.label);
     const double divisor = static_cast<double>(reduced_size(first.shape(), dims.dims)) - correction;

@@ -63,7 +63,7 @@ inline constexpr std::array reduction_table = [] {
   using T = ReductionTraits;
   return std::array{
       T{R::sum, "sum", "tessera::sum", 1, all_kinds, K::wide, P::sum, true, true, true},
-      T{R::mean, "mean", "tessera::mean", 1, numbers, K::fractions, P::sum, true, false, true},
+      T{R::mean, "mean", "tessera::mean", 1, all_numbers, K::fractions, P::sum, true, false, true},
       T{R::product, "product", "tessera::product", 1, all_kinds, K::wide, P::product, false, true,
         true},
       T{R::min, "min", "tessera::min", 1, reals, K::same, P::min, false, true, false},
@@ -72,13 +72,13 @@ inline constexpr std::array reduction_table = [] {
       T{R::all, "all", "tessera::all", 1, bools, K::boolean, P::band, false, true, true},
       T{R::count_nonzero, "count_nonzero", "tessera::count_nonzero", 1, all_kinds, K::index, P::sum,
         false, false, true},
-      T{R::norm_one, "norm", "tessera::norm", 1, numbers, K::real, P::sum, false, false, true},
-      T{R::norm_inf, "norm", "tessera::norm", 1, numbers, K::real, P::max, false, false, true},
-      T{R::sum_of_squares, "norm", "tessera::norm", 1, numbers, K::real, P::sum, false, false,
+      T{R::norm_one, "norm", "tessera::norm", 1, all_numbers, K::real, P::sum, false, false, true},
+      T{R::norm_inf, "norm", "tessera::norm", 1, all_numbers, K::real, P::max, false, false, true},
+      T{R::sum_of_squares, "norm", "tessera::norm", 1, all_numbers, K::real, P::sum, false, false,
         true},
-      T{R::variance, "var", "tessera::var", 2, numbers, K::real, P::sum, false, false, true},
-      T{R::dot, "dot", "tessera::dot", 2, numbers, K::wide, P::sum, false, false, true},
-      T{R::vdot, "vdot", "tessera::vdot", 2, numbers, K::wide, P::sum, false, false, true},
+      T{R::variance, "var", "tessera::var", 2, all_numbers, K::real, P::sum, false, false, true},
+      T{R::dot, "dot", "tessera::dot", 2, all_numbers, K::wide, P::sum, false, false, true},
+      T{R::vdot, "vdot", "tessera::vdot", 2, all_numbers, K::wide, P::sum, false, false, true},
       T{R::argmin, "argmin", "tessera::argmin", 1, reals, K::index, P::min, false, false, false},
       T{R::argmax, "argmax", "tessera::argmax", 1, reals, K::index, P::max, false, false, false},
   };

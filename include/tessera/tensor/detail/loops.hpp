@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 
@@ -14,7 +15,20 @@ namespace tessera::detail {
 /// There is at most one loop per tensor dim, and one more for the words of an element.
 inline constexpr int max_loops = max_tensor_dims + 1;
 
-using LoopArray = Kokkos::Array<std::int64_t, max_loops>;
+/// Holds a number for each loop.
+struct LoopArray {
+  std::int64_t values[max_loops];
+
+  template <std::integral I>
+  KOKKOS_FUNCTION std::int64_t& operator[](I loop) {
+    return values[loop];
+  }
+  template <std::integral I>
+  KOKKOS_FUNCTION const std::int64_t& operator[](I loop) const {
+    return values[loop];
+  }
+  std::int64_t* data() { return values; }
+};
 
 /// Describes nested loops, outermost first, at least one. The innermost loop is split into chunks;
 /// one item is one chunk of it.
@@ -116,7 +130,7 @@ class Divisor {
 struct DeviceLoops {
   int size = 0;
   LoopArray extents{};
-  Kokkos::Array<Divisor, max_loops> divisors{};
+  Divisor divisors[max_loops];
 
   DeviceLoops() = default;
   /// Expects no extent 0.
