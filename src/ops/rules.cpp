@@ -147,12 +147,9 @@ std::vector<OperatorRule> reduction_rules(ReduceOp op, const std::vector<ReduceO
     const Placement output = is_reduced ? Placement(Partial(op)) : Placement(Shard(result_dim));
     Inputs inputs;
     for (const auto& operand : call.operands) {
-      const auto extent = [d](const OperatorOperand& of) {
-        return of.spec->shape()[static_cast<std::size_t>(d)];
-      };
-      // The mean that var takes has extent 1 there.
-      const bool is_mean = call.name == "var" && &operand != &call.operands.front();
-      const bool is_stretched = extent(operand) != extent(first) || (is_mean && is_reduced);
+      const auto dim = static_cast<std::size_t>(d);
+      const bool is_stretched =
+          operand.spec && operand.spec->shape()[dim] != first.spec->shape()[dim];
       inputs.push_back(is_stretched ? Placement(Replicate()) : Placement(Shard(d)));
     }
     rules.push_back({output, std::move(inputs)});
