@@ -55,8 +55,8 @@ class Timeline {
     // those that it calls.
     for (const auto& bar : bars_)
       if (bar.is_region()) draw_region(bar);
-    for (const auto& bar : bars_ | std::views::reverse)
-      if (bar.is_operator()) draw_bar(bar);
+    for (auto bar = bars_.rbegin(); bar != bars_.rend(); ++bar)
+      if (bar->is_operator()) draw_bar(*bar);
     for (const auto& bar : bars_)
       if (!bar.is_region() && !bar.is_operator()) draw_bar(bar);
     draw_axis();

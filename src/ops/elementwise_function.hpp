@@ -52,7 +52,7 @@ KOKKOS_FUNCTION T integer_power(T base, T exponent) {
       return 0;
     }
   T result = 1;
-  auto rest = static_cast<std::uint64_t>(exponent);
+  std::uint64_t rest = static_cast<std::make_unsigned_t<T>>(exponent);
   for (; rest > 0; rest >>= 1) {
     if ((rest & 1) != 0) result = Product()(result, base);
     base = Product()(base, base);

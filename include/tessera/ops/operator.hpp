@@ -189,10 +189,10 @@ auto call_operator(const Execution& exec, const Op& op, const A&... operands) {
 /// Example: register_sharding(ops::exp, [](const OperatorCall&) {
 ///            return std::vector<OperatorRule>{{Replicate(), {Replicate()}}}; });
 template <class Op>
-void register_sharding(const Op& op, OperatorRules rules) {
+void register_sharding(const Op& op, const OperatorRules& rules) {
   static_assert(!std::is_same_v<Op, detail::DeviationOperator>,
                 "std is the root of var: register rules for ops::var");
-  detail::register_rules(detail::operator_name(op), std::move(rules));
+  detail::register_rules(detail::operator_name(op), rules);
 }
 /// Gives several operators the same rules.
 template <class... Op>

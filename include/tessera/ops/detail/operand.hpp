@@ -129,16 +129,10 @@ struct CommonElement<A, B, Rest...> {
 /// Returns whether a number of type N can be used where elements are of type T.
 template <class N, class T>
 consteval bool number_fits() {
-  if constexpr (std::is_same_v<N, T> || std::is_same_v<N, bool>)
-    return true;
-  else if constexpr (std::is_same_v<T, bool>)
-    return false;
-  else if constexpr (std::is_integral_v<T>)
-    return std::is_integral_v<N>;
-  else if constexpr (ComplexNumber<N>)
-    return ComplexNumber<T>;
-  else
-    return true;
+  if (std::is_same_v<N, T> || std::is_same_v<N, bool>) return true;
+  if (std::is_same_v<T, bool>) return false;
+  if (std::is_integral_v<T>) return std::is_integral_v<N>;
+  return !ComplexNumber<N> || ComplexNumber<T>;
 }
 
 /// Holds a number as an element of some type.
