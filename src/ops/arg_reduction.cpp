@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+#include <vector>
 
 #include <tessera/ops/detail/reduction.hpp>
 #include <tessera/tensor/detail/index_map.hpp>
@@ -11,6 +14,7 @@
 
 #include "kernels/number_types.hpp"
 #include "ops/elementwise_function.hpp"
+#include "ops/reduction_kernel.hpp"
 #include "ops/tuning.hpp"
 
 namespace tessera::detail {
@@ -27,6 +31,8 @@ struct ArgLoops {
   LoopArray global_strides{};  ///< steps of the global position, by reduced dim
   std::int64_t results = 1;
   std::int64_t elements = 1;
+  /// Tells whether neighbours in memory belong to different results.
+  bool is_inner_kept = false;
 };
 
 /// Returns whether element `a` at position `i` is a better answer than `b` at `j`.
@@ -40,33 +46,69 @@ KOKKOS_FUNCTION bool is_better(const T& a, std::int64_t i, const T& b, std::int6
   return i < j;
 }
 
-/// Finds the best element of each result, and its global position; -1 if there are no elements.
+/// Finds the best element of each part of each result, and its global position; -1 if there are no elements.
+///
+/// On a device, neighbouring threads read neighbouring elements: part p has elements p, p + parts, …, and
+/// on the host a run of them.
 template <bool IsMax, class T>
 struct ArgKernel {
   ArgLoops loops;
+  std::int64_t parts;
+  bool is_interleaved;
   T* values;
-  std::int64_t* positions;
+  std::int64_t* positions;  ///< both: [part][result]
 
-  KOKKOS_FUNCTION void operator()(std::int64_t at) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const bool results_are_inner = !is_interleaved || loops.is_inner_kept;
+    const auto part = results_are_inner ? i / loops.results : i % parts;
+    const auto at = results_are_inner ? i % loops.results : i / parts;
     std::int64_t offset = 0;
     loops.kept.at(at, [&](int d, std::int64_t index) { offset += index * loops.kept_strides[d]; });
     T best{};
     std::int64_t best_position = -1;
-    for (std::int64_t e = 0; e < loops.elements; ++e) {
-      std::int64_t from = offset;
-      loops.reduced.at(
-          e, [&](int d, std::int64_t index) { from += index * loops.reduced_strides[d]; });
-      // Local positions are in the order of global ones.
+    // Local positions are in the order of global ones.
+    const auto take = [&](std::int64_t e, std::int64_t from) {
       const T value = *reinterpret_cast<const T*>(loops.data + from);
-      if (!is_better<IsMax>(value, e, best, best_position)) continue;
+      if (best_position >= 0 && (IsMax ? value < best : value > best)) return;
+      if (!is_better<IsMax>(value, e, best, best_position)) return;
       best = value;
       best_position = e;
-    }
-    values[at] = best;
-    positions[at] = best_position < 0 ? -1 : global_position(best_position);
+    };
+    if (is_interleaved)
+      for (auto e = part; e < loops.elements; e += parts) take(e, offset + distance(e));
+    else
+      take_run(part * loops.elements / parts, (part + 1) * loops.elements / parts, offset, take);
+    values[part * loops.results + at] = best;
+    positions[part * loops.results + at] = best_position < 0 ? -1 : global_position(best_position);
   }
 
  private:
+  KOKKOS_FUNCTION std::int64_t distance(std::int64_t e) const {
+    std::int64_t result = 0;
+    loops.reduced.at(
+        e, [&](int d, std::int64_t index) { result += index * loops.reduced_strides[d]; });
+    return result;
+  }
+
+  /// Takes elements [begin, end), a row of the innermost loop after the other.
+  template <class Take>
+  KOKKOS_FUNCTION void take_run(std::int64_t begin, std::int64_t end, std::int64_t offset,
+                                const Take& take) const {
+    const int inner = loops.reduced.size - 1;
+    if (inner < 0) {
+      if (begin < end) take(0, offset);
+      return;
+    }
+    const auto extent = loops.reduced.extents[inner], stride = loops.reduced_strides[inner];
+    while (begin < end) {
+      const auto left = extent - begin % extent;
+      const auto length = left < end - begin ? left : end - begin;
+      const auto from = offset + distance(begin);
+      for (std::int64_t k = 0; k < length; ++k) take(begin + k, from + k * stride);
+      begin += length;
+    }
+  }
+
   KOKKOS_FUNCTION std::int64_t global_position(std::int64_t local) const {
     std::int64_t result = 0;
     loops.reduced.at(local, [&](int d, std::int64_t index) {
@@ -76,24 +118,50 @@ struct ArgKernel {
   }
 };
 
-/// Writes the best of what `parts` ranks found.
+/// Points to what was found: both arrays are [part][result].
+template <class T>
+struct FoundParts {
+  T* values;
+  std::int64_t* positions;
+  std::int64_t parts;
+  std::int64_t results;
+
+  /// Returns which part has the best of result `at` among the parts `first`, `first + step`, ….
+  template <bool IsMax>
+  KOKKOS_FUNCTION std::int64_t best(std::int64_t at, std::int64_t first, std::int64_t step) const {
+    auto result = first * results + at;
+    for (auto i = result + step * results; i < parts * results; i += step * results)
+      if (is_better<IsMax>(values[i], positions[i], values[result], positions[result])) result = i;
+    return result;
+  }
+};
+
+/// Combines what was found to fewer parts.
+template <bool IsMax, class T>
+struct ArgFewerParts {
+  FoundParts<T> from;
+  FoundParts<T> to;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto best = from.template best<IsMax>(i % from.results, i / from.results, to.parts);
+    to.values[i] = from.values[best];
+    to.positions[i] = from.positions[best];
+  }
+};
+
+/// Writes the best of all parts.
 template <bool IsMax, class T>
 struct ArgCombine {
-  const T* values;
-  const std::int64_t* positions;  ///< both: [part][result]
-  std::int64_t parts;
-  std::int64_t results = 1;
+  FoundParts<T> found;
   std::byte* result;
   DeviceLoops kept;
   LoopArray result_strides;
 
   KOKKOS_FUNCTION void operator()(std::int64_t at) const {
-    auto best = at;
-    for (std::int64_t i = at + results; i < parts * results; i += results)
-      if (is_better<IsMax>(values[i], positions[i], values[best], positions[best])) best = i;
     std::int64_t to = 0;
     kept.at(at, [&](int d, std::int64_t index) { to += index * result_strides[d]; });
-    *reinterpret_cast<std::int64_t*>(result + to) = positions[best];
+    *reinterpret_cast<std::int64_t*>(result + to) =
+        found.positions[found.template best<IsMax>(at, 0, 1)];
   }
 };
 
@@ -115,9 +183,14 @@ ArgLoops arg_loops_of(const ArrayRef& operand, const ReducedDims& over, const Ex
                       const Piece* piece) {
   ArgLoops loops{operand.data, {}, {}};
   std::int64_t stride = reduced_size(shape, over.dims);
+  auto least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto extent = operand.extents[d];
     const auto bytes = operand.strides[d] * operand.type.size;
+    if (extent > 1 && std::abs(bytes) < least) {
+      least = std::abs(bytes);
+      loops.is_inner_kept = !is_arg_dim(over, d);
+    }
     if (is_arg_dim(over, d)) {
       const auto at = loops.reduced.size;
       loops.reduced_strides[at] = bytes;
@@ -148,12 +221,35 @@ std::vector<std::size_t> splitting_dims(const DTensorSpec& spec, const ReducedDi
   return result;
 }
 
-/// Holds what ranks found: an array of each rank's values, and one of their positions.
+/// Holds what was found, by parts or by ranks: an array of values, and one of their positions.
 struct Found {
   OwnedArray values;
   OwnedArray positions;
   std::int64_t parts = 1;
 };
+
+Found allocate_found(ElementType type, std::int64_t parts, std::int64_t results, MemorySpace space,
+                     const char* label) {
+  const Extents shape{parts, results};
+  return {allocate_array(type, shape, space, label),
+          allocate_array(element_type<std::int64_t>(), shape, space, label), parts};
+}
+
+template <class T>
+FoundParts<T> pointers_to(const Found& found, std::int64_t results) {
+  return {reinterpret_cast<T*>(found.values.array.data),
+          reinterpret_cast<std::int64_t*>(found.positions.array.data), found.parts, results};
+}
+
+/// Returns the number of threads that share the elements of a result.
+std::int64_t arg_parts(const Execution& execution, const ArgLoops& loops, bool on_device,
+                       std::int64_t bytes) {
+  if (on_device) return device_parts(loops.results, loops.elements, loops.is_inner_kept);
+  if (!is_for_threads(execution, bytes)) return 1;
+  const std::int64_t threads = execution.instance<MemorySpace::host>().concurrency();
+  if (loops.results >= 4 * threads) return 1;
+  return std::clamp<std::int64_t>(loops.elements / least_reduced_part, 1, threads);
+}
 
 /// Holds the specs of what ranks found, before and after an exchange: each rank's answers are one row of a
 /// tensor whose other dims are those of the result.
@@ -219,22 +315,30 @@ Found gathered(const Execution& execution, const DeviceMesh& mesh, const Exchang
 template <bool IsMax, class T, class Gather>
 void reduce_positions(const Execution& execution, const char* label, const ArgLoops& loops,
                       ElementType type, const ArrayRef& result, const ReducedDims& over,
-                      const Gather& gather) {
-  const Extents row{1, loops.results};
-  Found found{allocate_array(type, row, result.space, label),
-              allocate_array(element_type<std::int64_t>(), row, result.space, label)};
-  const ArgKernel<IsMax, T> kernel{loops, reinterpret_cast<T*>(found.values.array.data),
-                                   reinterpret_cast<std::int64_t*>(found.positions.array.data)};
-  launch_arg(execution, label, result.space, loops.results,
-             loops.results * loops.elements * std::int64_t{sizeof(T)}, kernel);
-  found = gather(found);
-  ArgCombine<IsMax, T> combine{reinterpret_cast<const T*>(found.values.array.data),
-                               reinterpret_cast<const std::int64_t*>(found.positions.array.data),
-                               found.parts,
-                               loops.results,
-                               result.data,
-                               loops.kept,
-                               {}};
+                      bool is_spread, const Gather& gather) {
+  const bool on_device = is_on_device(result.space);
+  const auto bytes = loops.results * loops.elements * std::int64_t{sizeof(T)};
+  const auto allocate = [&](std::int64_t parts) {
+    return allocate_found(type, parts, loops.results, result.space, label);
+  };
+  // All stay until the end, because kernels on a device may still read them.
+  auto found = allocate(arg_parts(execution, loops, on_device, bytes));
+  std::vector<Found> earlier;
+  const auto at_first = pointers_to<T>(found, loops.results);
+  launch_arg(
+      execution, label, result.space, found.parts * loops.results, bytes,
+      ArgKernel<IsMax, T>{loops, found.parts, on_device, at_first.values, at_first.positions});
+  // Other ranks get one part; else the last kernel combines the last parts.
+  while (found.parts > (is_spread ? 1 : parts_per_thread)) {
+    auto fewer = allocate(std::max<std::int64_t>(1, found.parts / parts_per_thread));
+    launch_arg(execution, label, result.space, fewer.parts * loops.results,
+               found.parts * loops.results * std::int64_t{sizeof(T)},
+               ArgFewerParts<IsMax, T>{pointers_to<T>(found, loops.results),
+                                       pointers_to<T>(fewer, loops.results)});
+    earlier.push_back(std::exchange(found, fewer));
+  }
+  if (is_spread) earlier.push_back(std::exchange(found, gather(found)));
+  ArgCombine<IsMax, T> combine{pointers_to<T>(found, loops.results), result.data, loops.kept, {}};
   int kept = 0;
   for (std::size_t d = 0, to = 0; d < static_cast<std::size_t>(loops.kept.size) + over.dims.size();
        ++d) {
@@ -244,22 +348,25 @@ void reduce_positions(const Execution& execution, const char* label, const ArgLo
   }
   launch_arg(execution, label, result.space, loops.results,
              found.parts * loops.results * std::int64_t{sizeof(T)}, combine);
-  if (is_on_device(result.space)) execution.fence("tessera::ops: positions that were found");
+  if (on_device)
+    execution.fence("tessera::ops: positions that were found");
+  else
+    finish_host(execution);
 }
 
 template <class Gather>
 void reduce_positions(const Execution& execution, ReductionOp op, const ArgLoops& loops,
                       ElementType type, const ArrayRef& result, const ReducedDims& over,
-                      const Gather& gather) {
+                      bool is_spread, const Gather& gather) {
   const auto* const label = traits_of(op).label;
   const auto run = [&]<class T>(std::type_identity<T>) {
     if constexpr (!is_device_number<T> && has_device)
       if (is_on_device(result.space))
         throw InvalidArgument("expected an element type other than long double on a device");
     if (op == ReductionOp::argmax)
-      reduce_positions<true, T>(execution, label, loops, type, result, over, gather);
+      reduce_positions<true, T>(execution, label, loops, type, result, over, is_spread, gather);
     else
-      reduce_positions<false, T>(execution, label, loops, type, result, over, gather);
+      reduce_positions<false, T>(execution, label, loops, type, result, over, is_spread, gather);
   };
   if (is_floating(type.kind))
     with_floating_type(type.kind, run);
@@ -275,17 +382,17 @@ void run_arg_reduction(const Execution& execution, ReductionOp op, const DeviceM
   const auto piece = spec.sections(*mesh.coordinate());
   const auto loops = arg_loops_of(operand, over, spec.shape(), &piece);
   const auto mesh_dims = splitting_dims(spec, over);
-  reduce_positions(execution, op, loops, operand.type, result, over, [&](const Found& mine) {
-    if (mesh_dims.empty()) return mine;
-    const auto specs = exchange_specs(spec, over, mesh_dims);
-    return gathered(execution, mesh, specs, mine, traits_of(op).label);
-  });
+  reduce_positions(execution, op, loops, operand.type, result, over, !mesh_dims.empty(),
+                   [&](const Found& mine) {
+                     const auto specs = exchange_specs(spec, over, mesh_dims);
+                     return gathered(execution, mesh, specs, mine, traits_of(op).label);
+                   });
 }
 
 void run_arg_reduction(const Execution& execution, ReductionOp op, const ArrayRef& operand,
                        const ReducedDims& over, const ArrayRef& result) {
   const auto loops = arg_loops_of(operand, over, operand.extents, nullptr);
-  reduce_positions(execution, op, loops, operand.type, result, over,
+  reduce_positions(execution, op, loops, operand.type, result, over, false,
                    [](const Found& mine) { return mine; });
 }
 

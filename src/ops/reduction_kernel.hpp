@@ -189,26 +189,37 @@ struct DeviceReduction {
   std::int64_t results;
   std::int64_t elements;
   std::int64_t parts;
+  bool is_inner_kept;
   Acc* scratch;
 
-  /// Sums up part i / results of result i % results, one thread each.
+  /// Sums up one part of one result: elements part, part + parts, …. Neighbouring threads read neighbouring
+  /// elements.
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const auto part = i / results, at = i % results;
+    const auto part = is_inner_kept ? i / results : i % parts;
+    const auto at = is_inner_kept ? i % results : i / parts;
     std::int64_t a = 0, b = 0;
     kept.at(at, [&](int d, std::int64_t index) {
       a += index * kept_strides[1][d];
       b += index * kept_strides[2][d];
     });
-    Acc sum = work.identity();
-    for (auto e = part; e < elements; e += parts) {
+    const auto element = [&](std::int64_t e) {
       std::int64_t to_a = a, to_b = b;
       reduced.at(e, [&](int d, std::int64_t index) {
         to_a += index * reduced_strides[0][d];
         to_b += index * reduced_strides[1][d];
       });
-      sum = work.combine(sum, lifted(to_a, to_b));
+      return lifted(to_a, to_b);
+    };
+    Acc sum = work.identity();
+    auto e = part;
+    // Several reads are under way at a time.
+    for (; e + (reads_at_once - 1) * parts < elements; e += reads_at_once * parts) {
+      Acc next[reads_at_once];
+      for (int k = 0; k < reads_at_once; ++k) next[k] = element(e + k * parts);
+      for (int k = 0; k < reads_at_once; ++k) sum = work.combine(sum, next[k]);
     }
-    scratch[i] = sum;
+    for (; e < elements; e += parts) sum = work.combine(sum, element(e));
+    scratch[part * results + at] = sum;
   }
 
   KOKKOS_FUNCTION void complete(std::int64_t at) const {
@@ -293,15 +304,21 @@ void reduce_on_host(const Execution& execution, const char* label, const Reducti
   for (std::int64_t item = 0; item < items; ++item) kernel.complete(item);
 }
 
+/// Returns the number of threads of a device that share the elements of a result.
+inline std::int64_t device_parts(std::int64_t results, std::int64_t elements, bool is_inner_kept) {
+  const auto wanted = most_device_parts / std::max<std::int64_t>(1, results);
+  // Threads of a group read a row together.
+  const auto least = is_inner_kept ? 1 : std::min<std::int64_t>(32, elements / reads_at_once);
+  return std::max<std::int64_t>(1, std::min(elements, std::max(wanted, least)));
+}
+
 template <class Work>
 void reduce_on_device(const Execution& execution, const char* label, const ReductionLoops& loops,
                       const Work& work) {
   using Acc = typename Work::Acc;
   using Space = Kokkos::DefaultExecutionSpace;
   const auto results = loops.results(), elements = loops.elements();
-  const auto wanted =
-      std::max<std::int64_t>(1, most_device_parts / std::max<std::int64_t>(1, results));
-  const auto parts = std::max<std::int64_t>(1, std::min(elements, wanted));
+  const auto parts = device_parts(results, elements, loops.is_inner_kept);
   const Kokkos::View<Acc*, Space> scratch(
       Kokkos::view_alloc(execution.instance<MemorySpace::device>(), Kokkos::WithoutInitializing,
                          "tessera::ops reduced parts"),
@@ -317,6 +334,7 @@ void reduce_on_device(const Execution& execution, const char* label, const Reduc
                                results,
                                elements,
                                parts,
+                               loops.is_inner_kept,
                                scratch.data()};
   for (std::size_t k = 0; k < 3; ++k) kernel.kept_strides[k] = loop_strides(loops.kept_strides[k]);
   for (std::size_t k = 0; k < 2; ++k)

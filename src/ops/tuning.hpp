@@ -42,6 +42,11 @@ inline constexpr std::int64_t least_reduced_part = 16384;
 /// sum_all, on a device.
 inline constexpr std::int64_t most_device_parts = std::int64_t{1} << 17;
 
+/// Number of elements that a thread of a device reads before it combines them. Not measured on its own;
+/// judgement: 2^17 threads with one read of 8 bytes each are less than the memory of an H200 has under
+/// way at its full speed. Shown by: perf_ops, row sum_all, on a device.
+inline constexpr int reads_at_once = 4;
+
 /// Number of parts of a result that one thread of a device combines at a time. Not measured; judgement:
 /// three steps from the most parts to one result. Shown by: perf_ops, row sum_all, on a device.
 inline constexpr std::int64_t parts_per_thread = 64;
