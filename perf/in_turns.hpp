@@ -43,9 +43,11 @@ struct Pair {
   double other;
 };
 
+/// Number of times that each call is timed.
+inline int rounds = 15;
+
 /// Returns the median times of both calls in seconds; the two calls take turns.
-inline Pair in_turns(int rounds, const std::function<void()>& ours,
-                     const std::function<void()>& other) {
+inline Pair in_turns(const std::function<void()>& ours, const std::function<void()>& other) {
   std::array<std::vector<double>, 2> all;
   for (int round = -1; round < rounds; ++round) {
     const Pair took{timed(ours), timed(other)};
@@ -54,6 +56,15 @@ inline Pair in_turns(int rounds, const std::function<void()>& ours,
     all[1].push_back(took.other);
   }
   return {median(all[0]), median(all[1])};
+}
+
+/// Reports the median times of both calls, which take turns, and their ratio.
+inline void compare(benchmark::State& state, const std::function<void()>& ours,
+                    const std::function<void()>& other) {
+  const auto took = in_turns(ours, other);
+  state.SetIterationTime(took.ours);
+  state.counters["other_ms"] = 1e3 * took.other;
+  state.counters["ratio"] = took.ours / took.other;
 }
 
 using Benchmark = std::function<void(benchmark::State&)>;
@@ -69,11 +80,12 @@ inline void add(const std::string& name, const Benchmark& run, benchmark::TimeUn
       ->Unit(unit);
 }
 
-/// Removes --tessera_brief from the arguments. Returns whether it was there.
+/// Removes --tessera_brief from the arguments. Returns whether it was there; then there are 3 rounds.
 inline bool take_brief(std::vector<char*>& arguments) {
   const auto brief = std::ranges::find(arguments, std::string_view("--tessera_brief"));
   if (brief == arguments.end()) return false;
   arguments.erase(brief);
+  rounds = 3;
   return true;
 }
 

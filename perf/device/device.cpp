@@ -56,7 +56,6 @@ struct Doubled {
 
 namespace {
 
-int rounds = 9;
 std::int64_t edge = 8192;  // length of a side of the matrices, doubles
 
 /// Reports `seconds`, the time of `call`, and runs `call` once more to count its launches.
@@ -87,7 +86,7 @@ void beside_copy(benchmark::State& state, std::int64_t bytes, const std::functio
   const auto half = static_cast<std::size_t>(bytes / 2);
   const Kokkos::View<char*, Memory> from("from", half);
   const Kokkos::View<char*, Memory> to("to", half);
-  const auto took = in_turns(rounds, kernel, [&] { Kokkos::deep_copy(Exec(), to, from); });
+  const auto took = in_turns(kernel, [&] { Kokkos::deep_copy(Exec(), to, from); });
   report(state, took, static_cast<double>(bytes), kernel);
 }
 
@@ -135,7 +134,7 @@ void locally_mapped(benchmark::State& state) {
   const Doubled doubled{Matrix("to", from.extent(0), from.extent(1))};
   const auto mapped = local_map(doubled, {Placements{Shard(0)}});
   const auto call = [&] { mapped(tensor); };
-  const auto took = in_turns(rounds, call, [&] { doubled(from); });
+  const auto took = in_turns(call, [&] { doubled(from); });
   report(state, took, 16.0 * static_cast<double>(from.size()), call);
 }
 
@@ -185,7 +184,7 @@ void rows_to_columns(benchmark::State& state) {
   const ByHand by_hand(source.to_local(),
                        empty<Matrix>(world(), {Shard(1)}, source.shape()).to_local());
   const auto call = [&] { redistribute_into(target, source); };
-  const auto took = in_turns(rounds, call, by_hand);
+  const auto took = in_turns(call, by_hand);
   report(state, took, 16.0 * static_cast<double>(source.to_local().size()), call);
 }
 
@@ -195,7 +194,7 @@ void small_exchange(benchmark::State& state, const Placement& from, const Placem
   const auto target = empty<Matrix>(world(), {to}, source.shape());
   const Exec exec;
   const auto call = [&] { redistribute_into(exec, target, source); };
-  report_counts(state, in_turns(rounds, call, [] {}).ours, call);
+  report_counts(state, in_turns(call, [] {}).ours, call);
 }
 
 void add(const std::string& name, const Benchmark& run) {
@@ -233,7 +232,6 @@ int main(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
   if (perf::take_brief(arguments)) {
     perf::edge = 256;
-    perf::rounds = 3;
   }
   if (perf::world().size() == 1) perf::add_kernels();
   perf::add_calls();

@@ -24,17 +24,7 @@ using Matrix = PeerMatrix;
 using Columns = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 using Floats = Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
-int rounds = 15;
 std::int64_t edge = 4096;  // length of a side of the matrices
-
-/// Reports the median times of both calls, which take turns, and their ratio.
-void compare(benchmark::State& state, const std::function<void()>& ours,
-             const std::function<void()>& other) {
-  const auto took = in_turns(rounds, ours, other);
-  state.SetIterationTime(took.ours);
-  state.counters["other_ms"] = 1e3 * took.other;
-  state.counters["ratio"] = took.ours / took.other;
-}
 
 void narrowed(benchmark::State& state) {
   const auto x = ones<Matrix>(world(), Shard(0), {edge, edge});
@@ -136,7 +126,6 @@ int main(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
   if (perf::take_brief(arguments)) {
     perf::edge = 256;
-    perf::rounds = 3;
   }
   perf::add_all();
   return perf::run_benchmarks(static_cast<int>(arguments.size()), arguments.data(),

@@ -21,30 +21,30 @@ using Matrix = Kokkos::View<double**, Kokkos::LayoutRight>;
 using Line = Kokkos::View<double*, Kokkos::LayoutRight>;
 using Rows = Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>;
 
-int rounds = 15;
-std::int64_t edge = 4096;  // length of a side of the matrices
+constexpr bool has_device = !Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
+                                                        Matrix::memory_space>::accessible;
 
-/// Reports the median times of both calls, which take turns, and their ratio.
-void compare(benchmark::State& state, const std::function<void()>& ours,
-             const std::function<void()>& plain) {
-  const auto took = in_turns(rounds, ours, plain);
-  state.SetIterationTime(took.ours);
-  state.counters["plain_ms"] = 1e3 * took.other;
-  state.counters["ratio"] = took.ours / took.other;
-}
+std::int64_t edge = has_device ? 16384 : 4096;  // length of a side of the matrices
 
 DTensor<Matrix> random_matrix(std::uint64_t seed) {
   return rand<Matrix>(world(), Shard(0), {edge, edge}, {.seed = seed});
 }
 
-/// Calls function(i, j) for all elements of this rank, a row after another.
+/// Calls function(i, j) for all elements of this rank, on the host a row after another.
 template <class Function>
 void for_rows(const Matrix& view, const Function& function) {
+  const auto rows = static_cast<std::int64_t>(view.extent(0));
   const auto columns = static_cast<std::int64_t>(view.extent(1));
-  Kokkos::parallel_for(
-      "plain", Rows(0, static_cast<std::int64_t>(view.extent(0))), KOKKOS_LAMBDA(std::int64_t i) {
-        for (std::int64_t j = 0; j < columns; ++j) function(i, j);
-      });
+  if constexpr (has_device)
+    Kokkos::parallel_for("plain",
+                         Kokkos::MDRangePolicy<Kokkos::Rank<2>, Kokkos::IndexType<std::int64_t>>(
+                             {0, 0}, {rows, columns}, {1, 256}),
+                         function);
+  else
+    Kokkos::parallel_for(
+        "plain", Rows(0, rows), KOKKOS_LAMBDA(std::int64_t i) {
+          for (std::int64_t j = 0; j < columns; ++j) function(i, j);
+        });
 }
 
 void added(benchmark::State& state) {
@@ -182,24 +182,57 @@ void largest_of_all(benchmark::State& state) {
       });
 }
 
+/// Writes the sum of each row. On a device a team of threads has a row, on the host a thread.
+struct RowSums {
+  Matrix from;
+  Line to;
+
+  using Team = Kokkos::TeamPolicy<>::member_type;
+
+  KOKKOS_FUNCTION void operator()(const Team& team) const {
+    const auto i = static_cast<std::int64_t>(team.league_rank());
+    const auto columns = static_cast<std::int64_t>(from.extent(1));
+    double sum = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, columns),
+        [&](std::int64_t j, double& part) { part += from(i, j); }, sum);
+    Kokkos::single(Kokkos::PerTeam(team), [&] { to(i) = sum; });
+  }
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    double sum = 0;
+    for (std::int64_t j = 0; j < static_cast<std::int64_t>(from.extent(1)); ++j) sum += from(i, j);
+    to(i) = sum;
+  }
+};
+
 /// Sums along dim 1: each row becomes a number.
 void sums_of_rows(benchmark::State& state) {
   const auto x = random_matrix(1);
   const auto a = x.to_local();
   const Line sums("sums", a.extent(0));
-  const auto columns = static_cast<std::int64_t>(a.extent(1));
+  const auto rows = static_cast<int>(a.extent(0));
   compare(
       state, [&] { const auto z = ops::sum(x, 1); },
       [&] {
-        Kokkos::parallel_for(
-            "plain", Rows(0, static_cast<std::int64_t>(a.extent(0))),
-            KOKKOS_LAMBDA(std::int64_t i) {
-              double sum = 0;
-              for (std::int64_t j = 0; j < columns; ++j) sum += a(i, j);
-              sums(i) = sum;
-            });
+        if constexpr (has_device)
+          Kokkos::parallel_for("plain", Kokkos::TeamPolicy<>(rows, 256), RowSums{a, sums});
+        else
+          Kokkos::parallel_for("plain", Rows(0, rows), RowSums{a, sums});
       });
 }
+
+/// Adds each column up, one thread for each.
+struct ColumnSums {
+  Matrix from;
+  Line to;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t j) const {
+    double sum = 0;
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(from.extent(0)); ++i) sum += from(i, j);
+    to(j) = sum;
+  }
+};
 
 /// Sums along dim 0: rows are added up.
 void sum_of_rows(benchmark::State& state) {
@@ -211,11 +244,35 @@ void sum_of_rows(benchmark::State& state) {
   compare(
       state, [&] { const auto z = ops::sum(x, 0); },
       [&] {
-        Kokkos::deep_copy(sums, 0.0);
-        const auto* const from = a.data();
-        auto* const to = sums.data();
-        for (std::int64_t i = 0; i < rows; ++i)
-          for (std::int64_t j = 0; j < columns; ++j) to[j] += from[i * columns + j];
+        if constexpr (has_device) {
+          Kokkos::parallel_for("plain", Rows(0, columns), ColumnSums{a, sums});
+        } else {
+          Kokkos::deep_copy(sums, 0.0);
+          const auto* const from = a.data();
+          auto* const to = sums.data();
+          for (std::int64_t i = 0; i < rows; ++i)
+            for (std::int64_t j = 0; j < columns; ++j) to[j] += from[i * columns + j];
+        }
+      });
+}
+
+void position_of_largest(benchmark::State& state) {
+  const auto x = random_matrix(1);
+  const auto a = x.to_local();
+  const auto size = static_cast<std::int64_t>(a.size());
+  using Largest = Kokkos::MaxLoc<double, std::int64_t>;
+  compare(
+      state, [&] { const auto z = ops::argmax(x); },
+      [&] {
+        Largest::value_type largest;
+        const auto* const data = a.data();
+        Kokkos::parallel_reduce(
+            "plain", Rows(0, size),
+            KOKKOS_LAMBDA(std::int64_t i, Largest::value_type & part) {
+              if (data[i] > part.val) part = {data[i], i};
+            },
+            Largest(largest));
+        benchmark::DoNotOptimize(largest);
       });
 }
 
@@ -225,7 +282,6 @@ void added_small(benchmark::State& state) {
   const auto y = ones<Matrix>(world(), Shard(0), {4, 4});
   constexpr int calls = 10000;
   const auto took = in_turns(
-      rounds,
       [&] {
         for (int i = 0; i < calls; ++i) benchmark::DoNotOptimize(x + y);
       },
@@ -248,6 +304,7 @@ void add_all() {
   add("where", selected);
   add("sum_all", sum_of_all);
   add("max_all", largest_of_all);
+  add("argmax_all", position_of_largest);
   add("sum_columns", sums_of_rows);
   add("sum_rows", sum_of_rows);
   perf::add("add_choice", added_small, benchmark::kMicrosecond);
@@ -262,7 +319,6 @@ int main(int argc, char** argv) {
   std::vector<char*> arguments(argv, argv + argc);
   if (perf::take_brief(arguments)) {
     perf::edge = 256;
-    perf::rounds = 3;
   }
   perf::add_all();
   return perf::run_benchmarks(static_cast<int>(arguments.size()), arguments.data(),
