@@ -111,7 +111,7 @@ struct HostElementwise {
                           ((step[I] == 0 || step[I] == std::int64_t{sizeof(In)}) && ...);
     const unsigned constants = ((step[I] == 0 ? 1u << I : 0u) | ...);
     if (is_dense && dense_row(to, from, item.length, constants)) return;
-    strided_row(to, strides[0][inner], item.length, Strided<In>{from[I], step[I]}...);
+    strided_row(to, strides[0][inner], item.length, strided<In>(from[I], step[I])...);
   }
 
   /// Computes a row without gaps in which the operands of the bits in `constants` have one element.
@@ -136,6 +136,12 @@ struct HostElementwise {
       return Constant<T>{*data};
     else
       return Dense<T>{data};
+  }
+
+  // nvcc wants a function where a pack makes aggregates.
+  template <class T>
+  static Strided<T> strided(const std::byte* data, std::int64_t stride) {
+    return {data, stride};
   }
 
   template <class... Readers>
