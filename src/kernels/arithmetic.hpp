@@ -30,6 +30,14 @@ template <class T>
 inline constexpr bool is_device_number =
     !std::is_same_v<T, long double> && !std::is_same_v<T, Complex<long double>>;
 
+// Stands before a template for devices that the host also calls with numbers that devices lack: its calls of
+// functions for the host are then no mistake.
+#ifdef __NVCC__
+#define TESSERA_ALSO_FOR_HOST_NUMBERS _Pragma("nv_exec_check_disable")
+#else
+#define TESSERA_ALSO_FOR_HOST_NUMBERS
+#endif
+
 /// Converts an integer to an unsigned type in which it wraps without undefined behaviour: one of at
 /// least 32 bits, because smaller types would be promoted to int.
 template <class T>

@@ -109,6 +109,7 @@ KOKKOS_FUNCTION Complex<Part> added(const Complex<Part>& a, const Complex<Part>&
 }
 
 /// Returns a - n * q without rounding, where q is almost a / n and n is at most 2²⁵.
+TESSERA_ALSO_FOR_HOST_NUMBERS
 template <class T>
 KOKKOS_FUNCTION T remainder_of(T a, T q, T n) {
   KOKKOS_IF_ON_DEVICE((return Kokkos::fma(-q, n, a);))

@@ -60,6 +60,7 @@ KOKKOS_FUNCTION T integer_power(T base, T exponent) {
   return result;
 }
 
+TESSERA_ALSO_FOR_HOST_NUMBERS
 template <class T>
 KOKKOS_FUNCTION T sigmoid_of(T value) {
   // Of the two forms the one whose exponential does not overflow.
@@ -69,6 +70,7 @@ KOKKOS_FUNCTION T sigmoid_of(T value) {
 }
 
 /// Returns what a unary operator gives for a complex number.
+TESSERA_ALSO_FOR_HOST_NUMBERS
 template <ElementwiseOp op, class T>
 KOKKOS_FUNCTION auto complex_result(const Complex<T>& value) {
   using enum ElementwiseOp;
@@ -89,6 +91,7 @@ KOKKOS_FUNCTION auto complex_result(const Complex<T>& value) {
 }
 
 /// Returns what a unary operator gives for a real number.
+TESSERA_ALSO_FOR_HOST_NUMBERS
 template <ElementwiseOp op, class T>
 KOKKOS_FUNCTION T real_result(T value) {
   using enum ElementwiseOp;
@@ -116,6 +119,7 @@ KOKKOS_FUNCTION T real_result(T value) {
 }
 
 /// Returns what a binary operator that keeps the type gives for complex numbers.
+TESSERA_ALSO_FOR_HOST_NUMBERS
 template <ElementwiseOp op, class T>
 KOKKOS_FUNCTION Complex<T> complex_result(const Complex<T>& a, const Complex<T>& b) {
   using enum ElementwiseOp;
@@ -127,6 +131,7 @@ KOKKOS_FUNCTION Complex<T> complex_result(const Complex<T>& a, const Complex<T>&
 }
 
 /// Returns what a binary operator that keeps the type gives for real numbers.
+TESSERA_ALSO_FOR_HOST_NUMBERS
 template <ElementwiseOp op, class T>
 KOKKOS_FUNCTION T real_result(T a, T b) {
   using enum ElementwiseOp;
@@ -182,6 +187,7 @@ inline constexpr bool is_computed_as_float =
 template <ElementwiseOp op, class Number>
 struct ElementwiseFunction {
   static constexpr bool is_for_host = !is_device_number<Number>;
+  static constexpr bool is_comparison = traits_of(op).result == ResultKind::boolean;
 
   template <class T>
   KOKKOS_FUNCTION auto operator()(const T& value) const {
@@ -198,7 +204,7 @@ struct ElementwiseFunction {
   template <class T>
   KOKKOS_FUNCTION auto operator()(const T& a, const T& b) const {
     using enum ElementwiseOp;
-    if constexpr (traits_of(op).result == ResultKind::boolean)
+    if constexpr (is_comparison)
       return Boolean{static_cast<std::uint8_t>(holds<op>(a, b) ? 1 : 0)};
     else if constexpr (std::is_same_v<T, Boolean>)
       return Boolean{static_cast<std::uint8_t>(op == add || op == logical_or ? a.value | b.value

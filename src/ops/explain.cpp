@@ -6,9 +6,11 @@
 
 namespace tessera::detail {
 
-std::string explain(const CallRequest& request) {
+std::string explain(const CallRequest& request, const char* then) {
   try {
-    return explain(*choose_for(request, current_redistribution()));
+    const auto call = choose_for(request, current_redistribution());
+    const bool goes_on = *then != '\0' && call->choice.output.placements().has_partial();
+    return explain(*call) + (goes_on ? std::string("; then ") + then : "");
   } catch (const Error& error) {
     return error.what();
   }

@@ -83,6 +83,7 @@ struct ReductionWork {
   using Acc = typename decltype(acc_type<op, T>())::type;
   using Out = ReducedOut<op, T, Acc>;
   static constexpr bool has_second = traits_of(op).tensors == 2;
+  static constexpr ReduceOp how = traits_of(op).combines;
 
   double divisor = 1;
 
@@ -115,7 +116,6 @@ struct ReductionWork {
   }
 
   KOKKOS_FUNCTION Acc combine(const Acc& a, const Acc& b) const {
-    constexpr auto how = traits_of(op).combines;
     if constexpr (how == ReduceOp::sum) return Sum()(a, b);
     if constexpr (how == ReduceOp::product) return Product()(a, b);
     if constexpr (how == ReduceOp::min) return is_first(b < a, b) ? b : a;
@@ -125,7 +125,6 @@ struct ReductionWork {
   }
 
   KOKKOS_FUNCTION Acc identity() const {
-    constexpr auto how = traits_of(op).combines;
     if constexpr (is_complex_number<Acc>) {
       return {typename Acc::value_type(how == ReduceOp::product ? 1 : 0), 0};
     } else if constexpr (how == ReduceOp::product || how == ReduceOp::band) {

@@ -76,7 +76,8 @@ TEST(Comparisons, of_integers_and_complex_numbers) {
   const auto n = iota<VectorOf<std::int64_t>>(line(), Shard(0), {5});
   const auto z = listed<VectorOf<Complex>>(line(), Shard(0), {2}, {{1, 1}, {0, infinity}});
   const bool same = equal(n, n), close = allclose(n, n + 0), far = allclose(n, n + 1);
-  const bool complex_same = equal(z, z), complex_close = allclose(z, z);
+  const Kokkos::DefaultExecutionSpace exec;
+  const bool complex_same = equal(exec, z, z), complex_close = allclose(exec, z, z);
 
   EXPECT_TRUE(same);
   EXPECT_TRUE(close);

@@ -97,6 +97,25 @@ TEST(OperatorRecords, explain_says_what_a_call_would_do) {
   }
 }
 
+TEST(OperatorRecords, explain_says_what_operators_of_several_steps_would_do) {
+  const auto x = iota<Matrix>(line(), Shard(0), {8, 4}).spec();
+
+  const std::string norm = explain(ops::norm, x), largest = explain(ops::norm, x, Norm::inf);
+  const std::string var = explain(ops::var, x, Dims{0}), rows = explain(ops::std, x, 1);
+
+  EXPECT_EQ(norm.find("; then reduces the sums of squares") != std::string::npos, one() == 1);
+  EXPECT_THAT(largest, testing::Not(HasSubstr("; then")));
+  EXPECT_EQ(var.find("; then reduces the means; the sums") != std::string::npos, one() == 1);
+  EXPECT_THAT(rows, testing::AllOf(HasSubstr("mean"), testing::Not(HasSubstr("; then"))));
+}
+
+TEST(OperatorRecords, explain_takes_operators_of_a_program) {
+  const auto x = iota<Matrix>(line(), Shard(0), {8, 4}).spec();
+
+  EXPECT_THAT(explain(ScaledSum{2}, x, x), HasSubstr("test_scaled_sum"));
+  EXPECT_THAT(explain(ScaledSum{2}, x, x), HasSubstr("S(0)"));
+}
+
 // --- exchanges and bytes -------------------------------------------------------------------------
 
 /// Returns how many exchanges call() makes.

@@ -65,8 +65,13 @@ struct IsClose {
 /// to move.
 template <LocalView V, LocalView W>
 bool equal(const DTensor<V>& a, const DTensor<W>& b) {
+  return equal(Execution(), a, b);
+}
+/// Orders the work on `exec`, and waits for it.
+template <LocalView V, LocalView W>
+bool equal(const Execution& exec, const DTensor<V>& a, const DTensor<W>& b) {
   if (!(a.shape() == b.shape())) return false;
-  return item(ops::all(ops::equal_to(a, b)));
+  return item(exec, ops::all(exec, ops::equal_to(exec, a, b)));
 }
 
 /// Returns whether two tensors of one element type have the same shape and elements that are close
@@ -75,11 +80,17 @@ bool equal(const DTensor<V>& a, const DTensor<W>& b) {
 /// Collective, Errors: those of equal().
 template <LocalView V, LocalView W>
 bool allclose(const DTensor<V>& a, const DTensor<W>& b, const Tolerance& tolerance = {}) {
+  return allclose(Execution(), a, b, tolerance);
+}
+/// Orders the work on `exec`, and waits for it.
+template <LocalView V, LocalView W>
+bool allclose(const Execution& exec, const DTensor<V>& a, const DTensor<W>& b,
+              const Tolerance& tolerance = {}) {
   using T = std::remove_const_t<typename V::value_type>;
   static_assert(std::is_same_v<T, std::remove_const_t<typename W::value_type>>,
                 "allclose takes tensors of one element type: convert one of them by to<T>(x)");
   if (!(a.shape() == b.shape())) return false;
-  return item(ops::all(map<bool>(detail::IsClose<T>{tolerance}, a, b)));
+  return item(exec, ops::all(exec, map<bool>(exec, detail::IsClose<T>{tolerance}, a, b)));
 }
 
 }  // namespace tessera

@@ -7,14 +7,16 @@
 #include <type_traits>
 
 #include <tessera/ops/elementwise.hpp>
+#include <tessera/ops/operator.hpp>
 #include <tessera/ops/reductions.hpp>
 
 namespace tessera {
 
 namespace detail {
 
-/// Describes what a call would do: its choice and its cost, or why it throws.
-std::string explain(const CallRequest& request);
+/// Describes what a call would do: its choice and its cost, or why it throws. `then` says what follows if
+/// the result is Partial.
+std::string explain(const CallRequest& request, const char* then = "");
 
 /// Names the element type of an argument: T for a spec, void for a number.
 template <class T, class A>
@@ -63,16 +65,51 @@ Extents dims_over(const D& over, std::size_t tensor_dims) {
     return reduced_dims(over.dims, false, tensor_dims).dims;
 }
 
-/// Returns what a reduction would do.
-template <class T, ReductionOp op, class A, class D = AllDims>
-std::string explain_call(const ReductionOperator<op>&, const A& operand, const D& over = {}) {
+/// Returns what a reduction would do, and what it does then if its result is Partial.
+template <class T, ReductionOp op, class A, class D>
+std::string explain_reduction(const A& operand, const D& over, const char* then = "") {
   using Element = typename ExplainedElement<T, A>::type;
   const auto& info = reduction_info(op);
   const std::array refs{explained_operand<Element>(operand)};
   const auto dims =
       named(info.function.text, [&] { return dims_over(over, refs[0].spec->shape().size()); });
   constexpr bool keeps_dims = !std::is_integral_v<D> && dropped_dims<D> == 0;
-  return explain({info, refs, element_type<reduced_element_t<op, Element>>(), dims, keeps_dims});
+  return explain({info, refs, element_type<reduced_element_t<op, Element>>(), dims, keeps_dims},
+                 then);
+}
+template <class T, ReductionOp op, class A, class D = AllDims>
+std::string explain_call(const ReductionOperator<op>&, const A& operand, const D& over = {}) {
+  return explain_reduction<T, op>(operand, over);
+}
+
+/// Returns what norm() would do.
+template <class T, class A, class D = AllDims>
+std::string explain_call(const NormOperator&, const A& operand, Norm norm = Norm::two,
+                         const D& over = {}) {
+  if (norm == Norm::one) return explain_reduction<T, ReductionOp::norm_one>(operand, over);
+  if (norm == Norm::inf) return explain_reduction<T, ReductionOp::norm_inf>(operand, over);
+  return explain_reduction<T, ReductionOp::sum_of_squares>(operand, over,
+                                                           "reduces the sums of squares");
+}
+
+/// Returns what var() and std() would do: what the mean takes, and what follows.
+template <class T, class A, class D = AllDims>
+std::string explain_call(const VarianceOperator&, const A& operand, const D& over = {}) {
+  return explain_reduction<T, ReductionOp::mean>(
+      operand, over, "reduces the means; the sums of squared distances from them are Partial");
+}
+template <class T, class A, class D = AllDims>
+std::string explain_call(const DeviationOperator&, const A& operand, const D& over = {}) {
+  return explain_reduction<T, ReductionOp::mean>(
+      operand, over, "reduces the means, then the sums of squared distances from them");
+}
+
+/// Returns what an operator of a program would do.
+template <class T, UserOperator Op, class... A>
+std::string explain_call(const Op& op, const A&... arguments) {
+  const std::array refs{explained_operand<typename ExplainedElement<T, A>::type>(arguments)...};
+  const auto attributes = attributes_of(op);
+  return explain({user_info<Op>, refs, refs[0].array.type, {}, false, attributes});
 }
 
 /// Returns what dot() or vdot() would do.
@@ -88,8 +125,8 @@ std::string explain_call(const DotOperator<op>&, const A& a, const B& b) {
 
 /// Returns, in one line, what an operator would do with these arguments: placements of the result,
 /// which operands are sliced, reduced or redistributed, and the bytes that the busiest rank
-/// receives; or the error that the call would throw. The operator is an elementwise one, a reduction,
-/// dot or vdot. Operands are tensors, numbers, or specs, whose elements are taken to be of type T.
+/// receives; or the error that the call would throw. The operator is one of those in ops but a factory, or
+/// one of the program. Operands are tensors, numbers, or specs, whose elements are taken to be of type T.
 /// Local.
 ///
 /// Example: explain(ops::add, x, y)

@@ -94,6 +94,12 @@ class PendingNumbers {
 /// may throw, too.
 template <LocalView... V>
 PendingNumbers<std::tuple<detail::number_of<V>...>> items_async(const DTensor<V>&... tensors) {
+  return items_async(Execution(), tensors...);
+}
+/// Orders the work on `exec`.
+template <LocalView... V>
+PendingNumbers<std::tuple<detail::number_of<V>...>> items_async(const Execution& exec,
+                                                                const DTensor<V>&... tensors) {
   using Numbers = std::tuple<detail::number_of<V>...>;
   const auto& mesh = std::get<0>(std::tie(tensors...)).device_mesh();
   return PendingNumbers<Numbers>(detail::start_call("items_async", mesh, [&](Operation& operation) {
@@ -101,7 +107,7 @@ PendingNumbers<std::tuple<detail::number_of<V>...>> items_async(const DTensor<V>
     const auto requests = detail::item_requests(*values, tensors...);
     auto memory = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
         detail::held_all(tensors...), values);
-    return std::pair(values, detail::start_items(operation, Execution(), requests, memory));
+    return std::pair(values, detail::start_items(operation, exec, requests, memory));
   }));
 }
 /// Starts item() in the background, and returns an object whose wait() returns the number.
@@ -110,6 +116,11 @@ PendingNumbers<std::tuple<detail::number_of<V>...>> items_async(const DTensor<V>
 /// Collective, Errors: those of items_async().
 template <LocalView V>
 PendingNumbers<detail::number_of<V>> item_async(const DTensor<V>& tensor) {
+  return item_async(Execution(), tensor);
+}
+/// Orders the work on `exec`.
+template <LocalView V>
+PendingNumbers<detail::number_of<V>> item_async(const Execution& exec, const DTensor<V>& tensor) {
   using Number = detail::number_of<V>;
   return PendingNumbers<Number>(
       detail::start_call("item_async", tensor.device_mesh(), [&](Operation& operation) {
@@ -117,7 +128,7 @@ PendingNumbers<detail::number_of<V>> item_async(const DTensor<V>& tensor) {
         const auto requests = detail::item_requests(*value, tensor);
         auto memory = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
             detail::held_all(tensor), value);
-        auto work = detail::start_items(operation, Execution(), requests, memory);
+        auto work = detail::start_items(operation, exec, requests, memory);
         return std::pair(std::shared_ptr<Number>(value, &std::get<0>(*value)), std::move(work));
       }));
 }

@@ -120,6 +120,21 @@ auto with_views(const Execution& execution, const PreparedCall& call, std::size_
     return go_on(first.to_local());
 }
 
+/// True if local() takes an execution before the Views.
+template <class Op, class... Views>
+concept LocalTakesExecution = requires(const Op& op, const Execution& exec, const Views&... views) {
+  op.local(exec, views...);
+};
+
+/// Calls local() with Views and numbers.
+template <class Op, class... Views>
+auto call_local(const Op& op, const Execution& exec, const Views&... views) {
+  if constexpr (LocalTakesExecution<Op, Views...>)
+    return op.local(exec, views...);
+  else
+    return op.local(views...);
+}
+
 template <class A>
 OperandRef operand_of_any_type(const A& argument) {
   if constexpr (is_number_v<A>)
@@ -145,12 +160,7 @@ auto call_operator(const Op& op, const A&... operands) {
 /// Passes `exec` to local() as its first argument if local() takes it.
 template <UserOperator Op, Operand... A>
 auto call_operator(const Execution& exec, const Op& op, const A&... operands) {
-  const auto local = [&](const auto&... views) {
-    if constexpr (requires { op.local(exec, views...); })
-      return op.local(exec, views...);
-    else
-      return op.local(views...);
-  };
+  const auto local = [&](const auto&... views) { return detail::call_local(op, exec, views...); };
   const std::array refs{detail::operand_of_any_type(operands)...};
   const auto attributes = detail::attributes_of(op);
   using Result = std::remove_cvref_t<decltype(std::apply(
