@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -28,9 +29,10 @@ class Filled {
  public:
   static constexpr std::int64_t columns = 1000;
 
-  Filled()
-      : exec_(Kokkos::Experimental::partition_space(Exec(), 1)[0]),
-        tensor_(zeros<Matrix>(mesh(), {Shard(0)}, {world_size(), columns})) {
+  Filled() : Filled(Kokkos::Experimental::partition_space(Exec(), 1)[0]) {}
+  /// The kernels run on this instance.
+  explicit Filled(const Exec& exec)
+      : exec_(exec), tensor_(zeros<Matrix>(mesh(), {Shard(0)}, {world_size(), columns})) {
     Kokkos::fence();
   }
 
@@ -169,6 +171,96 @@ void expect_calls_right(const Filled& filled, const Instance&... exec) {
     filled.exec().fence();
     return wrong_piece(mapped, [](const Extents& index) { return 2 * column(index); });
   });
+}
+
+/// Doubles a number.
+struct Doubled {
+  KOKKOS_FUNCTION double operator()(double value) const { return 2 * value; }
+};
+
+/// Expects all operators to be right; `exec`: that of the kernel, or none if it is the default one. An
+/// operator without an exchange is ordered on its instance, and fences nothing.
+template <class... Instance>
+void expect_operators_right(const Filled& filled, const Instance&... exec) {
+  const auto& mesh = Filled::mesh();
+  const auto ranks = std::int64_t{world_size()};
+  const auto& tensor = filled.tensor();
+  const auto then = [&](auto result) {
+    filled.exec().fence();
+    return result;
+  };
+  const auto twice = [](const Extents& index) { return 2 * column(index); };
+  const auto right = [](bool is_right) { return std::string(is_right ? "" : "wrong number"); };
+  constexpr double sum_of_row = 0.5 * (Filled::columns - 1) * Filled::columns;
+  const double total = static_cast<double>(ranks) * sum_of_row;
+
+  filled.expect_right("add",
+                      [&] { return wrong_piece(then(ops::add(exec..., tensor, tensor)), twice); });
+  filled.expect_right("operators on results of operators", [&] {
+    const auto once = ops::add(exec..., tensor, 1.0);
+    return wrong_piece(then(ops::subtract(exec..., ops::multiply(exec..., once, 2.0), 2.0)), twice);
+  });
+  filled.expect_right("map",
+                      [&] { return wrong_piece(then(map(exec..., Doubled(), tensor)), twice); });
+  filled.expect_right("map_into", [&] {
+    const auto target = empty_like(tensor);
+    map_into(exec..., target, Doubled(), tensor);
+    return wrong_piece(then(target), twice);
+  });
+  filled.expect_right("sum along the columns", [&] {
+    return wrong_piece(then(ops::sum(exec..., tensor, KeepDims{1})),
+                       [](const Extents&) { return sum_of_row; });
+  });
+  filled.expect_right("sum along the rows", [&] {
+    const auto sums = ops::sum(exec..., tensor, KeepDims{0});
+    return wrong_piece(then(reduce_partial(exec..., sums)), column_of_all);
+  });
+  filled.expect_right("sum of all elements",
+                      [&] { return right(item(exec..., ops::sum(exec..., tensor)) == total); });
+  filled.expect_right("items", [&] {
+    const auto values = items(exec..., ops::sum(exec..., tensor), ops::max(exec..., tensor));
+    return right(values == std::tuple(total, Filled::columns - 1.0));
+  });
+  filled.expect_right("items_async", [&] {
+    auto values = items_async(exec..., ops::sum(exec..., tensor), ops::min(exec..., tensor));
+    return right(values.wait() == std::tuple(total, 0.0));
+  });
+  filled.expect_right("argmax", [&] {
+    return right(item(exec..., ops::argmax(exec..., tensor)) == Filled::columns - 1);
+  });
+  filled.expect_right("argmax along the rows", [&] {
+    return wrong_piece(then(ops::argmax(exec..., tensor, KeepDims{0})),
+                       [](const Extents&) { return std::int64_t{0}; });
+  });
+  filled.expect_right("var", [&] {
+    const auto n = static_cast<double>(Filled::columns);
+    return right(item(exec..., ops::var(exec..., tensor, Dims{0, 1}, 0)) == (n * n - 1) / 12);
+  });
+  filled.expect_right("equal", [&] { return right(equal(exec..., tensor, tensor)); });
+  filled.expect_right("allclose", [&] { return right(allclose(exec..., tensor, tensor)); });
+  filled.expect_right("add of contributions", [&] {
+    const auto sums = filled.as(Partial());
+    return wrong_piece(then(reduce_partial(exec..., ops::add(exec..., sums, sums))),
+                       [&](const Extents& index) { return 2 * column_of_all(index); });
+  });
+  filled.expect_right("exp of contributions", [&] {
+    const auto scaled = ops::multiply(exec..., filled.as(Partial()), 0.0);
+    return wrong_piece(then(ops::exp(exec..., scaled)), [](const Extents&) { return 1.0; });
+  });
+  filled.expect_right("an operand that is sliced", [&] {
+    const auto replica = filled.as(Replicate());
+    const auto sharded = zeros<Matrix>(mesh, {Shard(1)}, replica.shape());
+    return wrong_piece(then(ops::add(exec..., replica, sharded)), column);
+  });
+}
+
+TEST(Awaited, kernels_before_operators_on_the_default_instance) {
+  expect_operators_right(Filled(Exec()));
+}
+
+TEST(Awaited, kernels_before_operators_on_their_instance) {
+  const Filled filled;
+  expect_operators_right(filled, filled.exec());
 }
 
 TEST(Awaited, kernels_before_calls_without_an_instance) {
