@@ -193,8 +193,9 @@ class Sampler {
   void draw_partials() {
     constexpr auto kind = element_kind<T>;
     partial_.reset();
-    const auto op = std::array{ReduceOp::sum, ReduceOp::max, ReduceOp::min, ReduceOp::bor,
-                               ReduceOp::product}[static_cast<std::size_t>(draw(generator_, 0, 4))];
+    constexpr ReduceOp all[] = {ReduceOp::sum, ReduceOp::max, ReduceOp::min, ReduceOp::bor,
+                                ReduceOp::product};
+    const auto op = all[draw(generator_, 0, 4)];
     if (can_reduce(op, kind) && !(is_bool<T> && op == ReduceOp::sum)) partial_ = op;
   }
 
