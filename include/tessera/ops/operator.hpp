@@ -151,8 +151,8 @@ OperandRef operand_of_any_type(const A& argument) {
 ///
 /// Collective over the mesh if an operand has to be redistributed, otherwise local. Errors:
 /// PlacementMismatch; InvalidArgument for rules that do not fit the call, under which pieces of the
-/// operands do not give a piece of the result, and for a local result of another shape; the text
-/// names the operator.
+/// operands do not give a piece of the result; and, on the ranks concerned alone, for a local result
+/// of another shape. The text names the operator.
 template <UserOperator Op, Operand... A>
 auto call_operator(const Op& op, const A&... operands) {
   return call_operator(Execution(), op, operands...);
