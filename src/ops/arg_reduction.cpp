@@ -15,6 +15,7 @@
 #include "kernels/number_types.hpp"
 #include "ops/elementwise_function.hpp"
 #include "ops/reduction_kernel.hpp"
+#include "ops/temporaries.hpp"
 #include "ops/tuning.hpp"
 
 namespace tessera::detail {
@@ -228,11 +229,11 @@ struct Found {
   std::int64_t parts = 1;
 };
 
-Found allocate_found(ElementType type, std::int64_t parts, std::int64_t results, MemorySpace space,
-                     const char* label) {
+Found allocate_found(Temporaries& temporaries, ElementType type, std::int64_t parts,
+                     std::int64_t results, MemorySpace space, const char* label) {
   const Extents shape{parts, results};
-  return {allocate_array(type, shape, space, label),
-          allocate_array(element_type<std::int64_t>(), shape, space, label), parts};
+  return {temporaries.allocate(type, shape, space, label),
+          temporaries.allocate(element_type<std::int64_t>(), shape, space, label), parts};
 }
 
 template <class T>
@@ -290,15 +291,15 @@ ExchangeSpecs exchange_specs(const DTensorSpec& spec, const ReducedDims& over,
 }
 
 /// Returns what all ranks found that hold other parts of what is reduced.
-Found gathered(const Execution& execution, const DeviceMesh& mesh, const ExchangeSpecs& specs,
-               const Found& mine, const char* label) {
+Found gathered(const Execution& execution, Temporaries& temporaries, const DeviceMesh& mesh,
+               const ExchangeSpecs& specs, const Found& mine, const char* label) {
   Found all;
   all.parts = specs.after.shape()[0];
   std::vector<Redistributor> redistributors;
   std::vector<Pieces> pieces;
   const auto add = [&](const OwnedArray& from, OwnedArray& to) {
     const auto type = from.array.type;
-    to = allocate_array(type, local_extents(mesh, specs.after), from.array.space, label);
+    to = temporaries.allocate(type, local_extents(mesh, specs.after), from.array.space, label);
     redistributors.push_back(cached_redistributor(mesh, specs.before, specs.after, type, {}));
     const auto row =
         row_major(from.array.data, type, local_extents(mesh, specs.before), from.array.space);
@@ -315,13 +316,13 @@ Found gathered(const Execution& execution, const DeviceMesh& mesh, const Exchang
 template <bool IsMax, class T, class Gather>
 void reduce_positions(const Execution& execution, const char* label, const ArgLoops& loops,
                       ElementType type, const ArrayRef& result, const ReducedDims& over,
-                      bool is_spread, const Gather& gather) {
+                      bool is_spread, Temporaries& temporaries, const Gather& gather) {
   const bool on_device = is_on_device(result.space);
   const auto bytes = loops.results * loops.elements * std::int64_t{sizeof(T)};
   const auto allocate = [&](std::int64_t parts) {
-    return allocate_found(type, parts, loops.results, result.space, label);
+    return allocate_found(temporaries, type, parts, loops.results, result.space, label);
   };
-  // All stay until the end, because kernels on a device may still read them.
+  // All are in use until the end.
   auto found = allocate(arg_parts(execution, loops, on_device, bytes));
   std::vector<Found> earlier;
   const auto at_first = pointers_to<T>(found, loops.results);
@@ -348,25 +349,25 @@ void reduce_positions(const Execution& execution, const char* label, const ArgLo
   }
   launch_arg(execution, label, result.space, loops.results,
              found.parts * loops.results * std::int64_t{sizeof(T)}, combine);
-  if (on_device)
-    execution.fence("tessera::ops: positions that were found");
-  else
-    finish_host(execution);
+  temporaries.finish();
+  if (!on_device) finish_host(execution);
 }
 
 template <class Gather>
 void reduce_positions(const Execution& execution, ReductionOp op, const ArgLoops& loops,
                       ElementType type, const ArrayRef& result, const ReducedDims& over,
-                      bool is_spread, const Gather& gather) {
+                      bool is_spread, Temporaries& temporaries, const Gather& gather) {
   const auto* const label = traits_of(op).label;
   const auto run = [&]<class T>(std::type_identity<T>) {
     if constexpr (!is_device_number<T> && has_device)
       if (is_on_device(result.space))
         throw InvalidArgument("expected an element type other than long double on a device");
     if (op == ReductionOp::argmax)
-      reduce_positions<true, T>(execution, label, loops, type, result, over, is_spread, gather);
+      reduce_positions<true, T>(execution, label, loops, type, result, over, is_spread, temporaries,
+                                gather);
     else
-      reduce_positions<false, T>(execution, label, loops, type, result, over, is_spread, gather);
+      reduce_positions<false, T>(execution, label, loops, type, result, over, is_spread,
+                                 temporaries, gather);
   };
   if (is_floating(type.kind))
     with_floating_type(type.kind, run);
@@ -382,17 +383,20 @@ void run_arg_reduction(const Execution& execution, ReductionOp op, const DeviceM
   const auto piece = spec.sections(*mesh.coordinate());
   const auto loops = arg_loops_of(operand, over, spec.shape(), &piece);
   const auto mesh_dims = splitting_dims(spec, over);
+  Temporaries temporaries(execution, &mesh);
   reduce_positions(execution, op, loops, operand.type, result, over, !mesh_dims.empty(),
-                   [&](const Found& mine) {
+                   temporaries, [&](const Found& mine) {
                      const auto specs = exchange_specs(spec, over, mesh_dims);
-                     return gathered(execution, mesh, specs, mine, traits_of(op).label);
+                     return gathered(execution, temporaries, mesh, specs, mine,
+                                     traits_of(op).label);
                    });
 }
 
 void run_arg_reduction(const Execution& execution, ReductionOp op, const ArrayRef& operand,
                        const ReducedDims& over, const ArrayRef& result) {
   const auto loops = arg_loops_of(operand, over, operand.extents, nullptr);
-  reduce_positions(execution, op, loops, operand.type, result, over, false,
+  Temporaries temporaries(execution, nullptr);
+  reduce_positions(execution, op, loops, operand.type, result, over, false, temporaries,
                    [](const Found& mine) { return mine; });
 }
 

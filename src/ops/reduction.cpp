@@ -13,6 +13,7 @@
 #include "kernels/pack.hpp"
 #include "ops/reduction_work.hpp"
 #include "ops/rules.hpp"
+#include "ops/temporaries.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -169,27 +170,29 @@ void require_may_reduce(const DTensorSpec& spec, const char* function) {
                   function, to_string(spec)));
 }
 
-void run_reduction(const Execution& execution, ReductionOp op, std::span<const ArrayRef> operands,
-                   const ReducedDims& over, double divisor, const ArrayRef& result) {
+void run_reduction(const Execution& execution, ReductionOp op, const DeviceMesh* mesh,
+                   std::span<const ArrayRef> operands, const ReducedDims& over, double divisor,
+                   const ArrayRef& result) {
   if (result.size() == 0) return;
+  Temporaries temporaries(execution, mesh);
   std::array<ArrayRef, 2> arrays{operands[0], operands.size() > 1 ? operands[1] : ArrayRef()};
   OwnedArray converted;
   if (is_integer(arrays[0].type.kind) && converts_integers(op)) {
-    converted = allocate_array(element_type<double>(), arrays[0].extents, arrays[0].space,
-                               "tessera::ops converted operand");
+    converted = temporaries.allocate(element_type<double>(), arrays[0].extents, arrays[0].space,
+                                     "tessera::ops converted operand");
     copy(execution, {arrays[0], converted.array, Stores::cached, {}});
     arrays[0] = converted.array;
   }
   const bool is_real = !is_complex(arrays[0].type.kind);
   if (op == ReductionOp::vdot && is_real) op = ReductionOp::dot;
-  const auto loops = loops_of(std::span(arrays).first(operands.size()), over, divisor, result);
+  auto loops = loops_of(std::span(arrays).first(operands.size()), over, divisor, result);
+  loops.temporaries = &temporaries;
   const auto kind = arrays[0].type.kind;
   if (is_integer(kind))
     reduce_integers(execution, op, kind, loops);
   else
     reduce_others(execution, op, kind, loops);
-  if (converted.memory && is_on_device(result.space))
-    execution.fence("tessera::ops: converted operand");
+  temporaries.finish();
 }
 
 }  // namespace tessera::detail

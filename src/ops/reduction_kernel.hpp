@@ -16,6 +16,7 @@
 
 #include "kernels/arithmetic.hpp"
 #include "kernels/conversion.hpp"
+#include "ops/temporaries.hpp"
 #include "ops/tuning.hpp"
 
 namespace tessera::detail {
@@ -33,6 +34,7 @@ struct ReductionLoops {
   /// Tells whether the innermost loop over elements is one over results.
   bool is_inner_kept = false;
   double divisor = 1;
+  Temporaries* temporaries = nullptr;  ///< memory for kernels on a device
 
   std::int64_t results() const { return product(kept); }
   std::int64_t elements() const { return product(reduced); }
@@ -316,13 +318,15 @@ template <class Work>
 void reduce_on_device(const Execution& execution, const char* label, const ReductionLoops& loops,
                       const Work& work) {
   using Acc = typename Work::Acc;
-  using Space = Kokkos::DefaultExecutionSpace;
   const auto results = loops.results(), elements = loops.elements();
-  const auto parts = device_parts(results, elements, loops.is_inner_kept);
-  const Kokkos::View<Acc*, Space> scratch(
-      Kokkos::view_alloc(execution.instance<MemorySpace::device>(), Kokkos::WithoutInitializing,
-                         "tessera::ops reduced parts"),
-      static_cast<std::size_t>(results * parts));
+  auto parts = device_parts(results, elements, loops.is_inner_kept);
+  // A thread combines few parts, so that none has them all: two arrays take turns.
+  const auto bytes = std::int64_t{sizeof(Acc)};
+  const auto scratch = loops.temporaries->allocate(
+      element_type<std::byte>(), {(parts + parts / parts_per_thread) * results * bytes},
+      loops.space, "tessera::ops reduced parts");
+  auto* from = reinterpret_cast<Acc*>(scratch.array.data);
+  auto* to = from + parts * results;
   DeviceReduction<Work> kernel{work,
                                loops.first,
                                loops.second,
@@ -335,25 +339,19 @@ void reduce_on_device(const Execution& execution, const char* label, const Reduc
                                elements,
                                parts,
                                loops.is_inner_kept,
-                               scratch.data()};
+                               from};
   for (std::size_t k = 0; k < 3; ++k) kernel.kept_strides[k] = loop_strides(loops.kept_strides[k]);
   for (std::size_t k = 0; k < 2; ++k)
     kernel.reduced_strides[k] = loop_strides(loops.reduced_strides[k]);
   launch_on_device(execution, label, results * parts, kernel);
-  // A thread combines few parts, so that none has them all.
-  const Kokkos::View<Acc*, Space> other(
-      Kokkos::view_alloc(execution.instance<MemorySpace::device>(), Kokkos::WithoutInitializing,
-                         "tessera::ops reduced parts"),
-      static_cast<std::size_t>(results * (parts / parts_per_thread + 1)));
-  auto* free = other.data();
-  while (kernel.parts > parts_per_thread) {
-    const auto fewer = kernel.parts / parts_per_thread;
-    launch_on_device(
-        execution, label, results * fewer,
-        CombineDeviceParts<Work>{work, kernel.scratch, free, results, kernel.parts, fewer});
-    std::swap(kernel.scratch, free);
-    kernel.parts = fewer;
+  for (; parts > parts_per_thread; std::swap(from, to)) {
+    const auto fewer = parts / parts_per_thread;
+    launch_on_device(execution, label, results * fewer,
+                     CombineDeviceParts<Work>{work, from, to, results, parts, fewer});
+    parts = fewer;
   }
+  kernel.scratch = from;
+  kernel.parts = parts;
   launch_on_device(execution, label, results, CompleteDeviceReduction<Work>{kernel});
 }
 

@@ -313,8 +313,8 @@ class Case {
     }
     StridedArray result(generator, result_, choice.output.local_shape(rank));
     if (tested_.is_reduction())
-      detail::run_reduction(Execution(), tested_.reduction(), arrays, form_.over, divisor(),
-                            result.array());
+      detail::run_reduction(Execution(), tested_.reduction(), nullptr, arrays, form_.over,
+                            divisor(), result.array());
     else
       detail::run_elementwise(Execution(), tested_.elementwise(), form_.type, operands, arrays,
                               result.array(), counts_numbers(choice.output, rank));
@@ -462,8 +462,8 @@ R reduced(ReductionOp op, std::vector<T> elements) {
   auto to = array_of(result);
   to.extents = to.strides = {};
   const std::vector<ArrayRef> arrays = {array_of(elements)};
-  detail::run_reduction(Execution(), op, arrays, {{0}, false}, static_cast<double>(elements.size()),
-                        to);
+  detail::run_reduction(Execution(), op, nullptr, arrays, {{0}, false},
+                        static_cast<double>(elements.size()), to);
   return result[0];
 }
 
@@ -606,7 +606,8 @@ TEST(Variance, is_not_a_number_where_it_is_divided_by_0_or_less) {
     Doubles result(1);
     auto to = array_of(result);
     to.extents = to.strides = {};
-    detail::run_reduction(Execution(), ReductionOp::variance, arrays, {{0}, false}, divisor, to);
+    detail::run_reduction(Execution(), ReductionOp::variance, nullptr, arrays, {{0}, false},
+                          divisor, to);
     EXPECT_TRUE(std::isnan(result[0])) << result[0] << " for the divisor " << divisor;
   }
 }
@@ -676,7 +677,7 @@ void expect_sum_within_bound(std::int64_t size, int ranks, std::int64_t stride) 
     std::vector<T> part(1);
     auto to = array_of(part);
     to.extents = to.strides = {};
-    detail::run_reduction(Execution(), ReductionOp::sum, parts, {{0}, false}, 1, to);
+    detail::run_reduction(Execution(), ReductionOp::sum, nullptr, parts, {{0}, false}, 1, to);
     sum += part[0];
   }
 

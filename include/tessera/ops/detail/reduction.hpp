@@ -68,9 +68,10 @@ ReducedDims reduced_dims_of(const D& over) {
 const OperatorInfo& reduction_info(ReductionOp op);
 
 /// Reduces local pieces to a local result, in one kernel, or in two where threads share few results.
-/// `divisor` divides what mean and variance sum up.
-void run_reduction(const Execution& execution, ReductionOp op, std::span<const ArrayRef> operands,
-                   const ReducedDims& over, double divisor, const ArrayRef& result);
+/// `divisor` divides what mean and variance sum up. `mesh`, if it is not null, lends memory.
+void run_reduction(const Execution& execution, ReductionOp op, const DeviceMesh* mesh,
+                   std::span<const ArrayRef> operands, const ReducedDims& over, double divisor,
+                   const ArrayRef& result);
 
 /// Finds for each result the position of the least or largest element in row-major order of the reduced
 /// dims, the first one among equals; NaN counts as least and as largest. Where ranks hold parts of what is
@@ -133,7 +134,7 @@ auto call_reduction(const Execution& execution, const D& over, double correction
       if constexpr (op == ReductionOp::argmin || op == ReductionOp::argmax)
         run_arg_reduction(execution, op, mesh, input_of(*prepared, 0), arrays[0], dims, to);
       else
-        run_reduction(execution, op, arrays, dims, divisor, to);
+        run_reduction(execution, op, &mesh, arrays, dims, divisor, to);
     };
     run(execution, *prepared, request, array_ref(result.to_local()), kernel,
         [&] { return held_all(result, first, second...); });
@@ -159,7 +160,7 @@ auto call_reduction_on_views(const Execution& execution, const D& over, double c
       if constexpr (op == ReductionOp::argmin || op == ReductionOp::argmax)
         run_arg_reduction(execution, op, arrays[0], dims, array_ref(result));
       else
-        run_reduction(execution, op, arrays, dims,
+        run_reduction(execution, op, nullptr, arrays, dims,
                       static_cast<double>(reduced_size(shape, dims.dims)) - correction,
                       array_ref(result));
       return result;
