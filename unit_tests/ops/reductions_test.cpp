@@ -1,5 +1,10 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
 #include "named.hpp"
 
 namespace tessera::test {
@@ -318,6 +323,50 @@ TEST(Operators, positions_of_extremes_are_the_first_ones_in_row_major_order) {
 TEST(Operators, positions_of_extremes_are_those_of_the_first_nan) {
   expect_positions(3, 4, {1, 2, nan, 4, nan, 6, 7, infinity, 9, 8, nan, -infinity});
   expect_positions(5, 3, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, nan, 1, 1, nan});
+}
+
+/// Gives numbers of which many are equal.
+struct Scrambled {
+  std::int64_t columns;
+
+  KOKKOS_FUNCTION double operator()(const Kokkos::Array<std::int64_t, 2>& index) const {
+    return static_cast<double>((index[0] * columns + index[1]) * 7919 % 1009);
+  }
+};
+
+TEST(Operators, reductions_of_many_elements_are_shared_among_threads) {
+  for (const auto& shape : {Extents{2, 70000}, Extents{70000, 3}, Extents{301, 302}}) {
+    const auto rows = static_cast<std::size_t>(shape[0]),
+               columns = static_cast<std::size_t>(shape[1]);
+    const Scrambled scrambled{shape[1]};
+    std::vector<double> values, row_sums(rows), column_sums(columns);
+    for (std::int64_t i = 0; i < shape[0]; ++i)
+      for (std::int64_t j = 0; j < shape[1]; ++j) {
+        values.push_back(scrambled({i, j}));
+        row_sums[static_cast<std::size_t>(i)] += values.back();
+        column_sums[static_cast<std::size_t>(j)] += values.back();
+      }
+    const auto total = std::accumulate(row_sums.begin(), row_sums.end(), 0.0);
+    const auto most = expected_positions(values, rows, columns, true);
+    const auto least = expected_positions(values, rows, columns, false);
+
+    for (const Target& target : {Target(Shard(0)), Target(Cyclic(1, 16)), Target(Replicate())}) {
+      const auto x = from_function<Matrix>(line(), target, shape, scrambled);
+      const auto y = from_function<LeftMatrix>(line(), target, shape, scrambled);
+      const auto largest = positions_of(ops::argmax, x), smallest = positions_of(ops::argmin, y);
+      const auto sum = item(ops::sum(x));
+      const auto sums_of_rows = all_elements(ops::sum(x, 1));
+      const auto sums_of_columns = all_elements(ops::sum(x, 0));
+      const auto sums_of_left_rows = all_elements(ops::sum(y, 1));
+
+      EXPECT_TRUE(largest == most) << to_string(x.spec());
+      EXPECT_TRUE(smallest == least) << to_string(x.spec());
+      EXPECT_EQ(sum, total);
+      EXPECT_TRUE(sums_of_rows == row_sums) << to_string(x.spec());
+      EXPECT_TRUE(sums_of_columns == column_sums) << to_string(x.spec());
+      EXPECT_TRUE(sums_of_left_rows == row_sums) << to_string(x.spec());
+    }
+  }
 }
 
 TEST(Operators, positions_of_extremes_take_one_exchange) {
