@@ -106,7 +106,11 @@ KOKKOS_FUNCTION T real_result(T value) {
     else
       return Kokkos::fabs(value);
   }
-  if constexpr (op == sign) return value > T(0) ? T(1) : value < T(0) ? T(-1) : value;
+  if constexpr (op == sign) {
+    if constexpr (!std::is_unsigned_v<T>)
+      if (value < T(0)) return T(-1);
+    return value > T(0) ? T(1) : value;
+  }
   if constexpr (op == square) return Product()(value, value);
   if constexpr (op == sqrt) return Kokkos::sqrt(value);
   if constexpr (op == exp) return Kokkos::exp(value);
@@ -115,7 +119,11 @@ KOKKOS_FUNCTION T real_result(T value) {
   if constexpr (op == cos) return Kokkos::cos(value);
   if constexpr (op == tanh) return Kokkos::tanh(value);
   if constexpr (op == sigmoid) return sigmoid_of(value);
-  if constexpr (op == relu) return value < T(0) ? T(0) : value;
+  if constexpr (op == relu) {
+    if constexpr (!std::is_unsigned_v<T>)
+      if (value < T(0)) return T(0);
+    return value;
+  }
 }
 
 /// Returns what a binary operator that keeps the type gives for complex numbers.
