@@ -276,6 +276,13 @@ void position_of_largest(benchmark::State& state) {
       });
 }
 
+/// Finds the largest element of each column, beside the largest elements alone.
+void positions_in_columns(benchmark::State& state) {
+  const auto x = random_matrix(1);
+  compare(
+      state, [&] { const auto z = ops::argmax(x, 0); }, [&] { const auto z = ops::max(x, 0); });
+}
+
 /// Adds tensors of 4 × 4 elements: what choosing a rule and wrapping the result cost.
 void added_small(benchmark::State& state) {
   const auto x = ones<Matrix>(world(), Shard(0), {4, 4});
@@ -305,6 +312,7 @@ void add_all() {
   add("sum_all", sum_of_all);
   add("max_all", largest_of_all);
   add("argmax_all", position_of_largest);
+  add("argmax_rows", positions_in_columns);
   add("sum_columns", sums_of_rows);
   add("sum_rows", sum_of_rows);
   perf::add("add_choice", added_small, benchmark::kMicrosecond);

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include <tessera/ops/detail/reduction.hpp>
-#include <tessera/tensor/detail/index_map.hpp>
 #include <tessera/tensor/detail/launch.hpp>
-#include <tessera/tensor/detail/loops.hpp>
 #include <tessera/tensor/detail/owned_array.hpp>
 
 #include "kernels/number_types.hpp"
+#include "ops/arg_kernel.hpp"
 #include "ops/elementwise_function.hpp"
 #include "ops/reduction_kernel.hpp"
 #include "ops/temporaries.hpp"
@@ -20,151 +19,6 @@
 
 namespace tessera::detail {
 namespace {
-
-/// Describes what ArgKernel goes through: dims of the result, and reduced dims, in row-major order.
-struct ArgLoops {
-  const std::byte* data;
-  DeviceLoops kept;
-  DeviceLoops reduced;
-  LoopArray kept_strides{};     ///< strides of the elements, bytes
-  LoopArray reduced_strides{};  ///< bytes
-  Kokkos::Array<IndexMap, max_loops> maps{};
-  LoopArray global_strides{};  ///< steps of the global position, by reduced dim
-  std::int64_t results = 1;
-  std::int64_t elements = 1;
-  /// Tells whether neighbours in memory belong to different results.
-  bool is_inner_kept = false;
-};
-
-/// Returns whether element `a` at position `i` is a better answer than `b` at `j`.
-template <bool IsMax, class T>
-KOKKOS_FUNCTION bool is_better(const T& a, std::int64_t i, const T& b, std::int64_t j) {
-  if (j < 0) return true;
-  if (i < 0) return false;
-  const bool a_is_nan = !(a == a), b_is_nan = !(b == b);
-  if (a_is_nan != b_is_nan) return a_is_nan;
-  if (!a_is_nan && a != b) return IsMax ? a > b : a < b;
-  return i < j;
-}
-
-/// Finds the best element of each part of each result, and its global position; -1 if there are no elements.
-///
-/// On a device, neighbouring threads read neighbouring elements: part p has elements p, p + parts, …, and
-/// on the host a run of them.
-template <bool IsMax, class T>
-struct ArgKernel {
-  ArgLoops loops;
-  std::int64_t parts;
-  bool is_interleaved;
-  T* values;
-  std::int64_t* positions;  ///< both: [part][result]
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const bool results_are_inner = !is_interleaved || loops.is_inner_kept;
-    const auto part = results_are_inner ? i / loops.results : i % parts;
-    const auto at = results_are_inner ? i % loops.results : i / parts;
-    std::int64_t offset = 0;
-    loops.kept.at(at, [&](int d, std::int64_t index) { offset += index * loops.kept_strides[d]; });
-    T best{};
-    std::int64_t best_position = -1;
-    // Local positions are in the order of global ones.
-    const auto take = [&](std::int64_t e, std::int64_t from) {
-      const T value = *reinterpret_cast<const T*>(loops.data + from);
-      if (best_position >= 0 && (IsMax ? value < best : value > best)) return;
-      if (!is_better<IsMax>(value, e, best, best_position)) return;
-      best = value;
-      best_position = e;
-    };
-    if (is_interleaved)
-      for (auto e = part; e < loops.elements; e += parts) take(e, offset + distance(e));
-    else
-      take_run(part * loops.elements / parts, (part + 1) * loops.elements / parts, offset, take);
-    values[part * loops.results + at] = best;
-    positions[part * loops.results + at] = best_position < 0 ? -1 : global_position(best_position);
-  }
-
- private:
-  KOKKOS_FUNCTION std::int64_t distance(std::int64_t e) const {
-    std::int64_t result = 0;
-    loops.reduced.at(
-        e, [&](int d, std::int64_t index) { result += index * loops.reduced_strides[d]; });
-    return result;
-  }
-
-  /// Takes elements [begin, end), a row of the innermost loop after the other.
-  template <class Take>
-  KOKKOS_FUNCTION void take_run(std::int64_t begin, std::int64_t end, std::int64_t offset,
-                                const Take& take) const {
-    const int inner = loops.reduced.size - 1;
-    if (inner < 0) {
-      if (begin < end) take(0, offset);
-      return;
-    }
-    const auto extent = loops.reduced.extents[inner], stride = loops.reduced_strides[inner];
-    while (begin < end) {
-      const auto left = extent - begin % extent;
-      const auto length = left < end - begin ? left : end - begin;
-      const auto from = offset + distance(begin);
-      for (std::int64_t k = 0; k < length; ++k) take(begin + k, from + k * stride);
-      begin += length;
-    }
-  }
-
-  KOKKOS_FUNCTION std::int64_t global_position(std::int64_t local) const {
-    std::int64_t result = 0;
-    loops.reduced.at(local, [&](int d, std::int64_t index) {
-      result += loops.maps[d].global_index(index) * loops.global_strides[d];
-    });
-    return result;
-  }
-};
-
-/// Points to what was found: both arrays are [part][result].
-template <class T>
-struct FoundParts {
-  T* values;
-  std::int64_t* positions;
-  std::int64_t parts;
-  std::int64_t results;
-
-  /// Returns which part has the best of result `at` among the parts `first`, `first + step`, ….
-  template <bool IsMax>
-  KOKKOS_FUNCTION std::int64_t best(std::int64_t at, std::int64_t first, std::int64_t step) const {
-    auto result = first * results + at;
-    for (auto i = result + step * results; i < parts * results; i += step * results)
-      if (is_better<IsMax>(values[i], positions[i], values[result], positions[result])) result = i;
-    return result;
-  }
-};
-
-/// Combines what was found to fewer parts.
-template <bool IsMax, class T>
-struct ArgFewerParts {
-  FoundParts<T> from;
-  FoundParts<T> to;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const auto best = from.template best<IsMax>(i % from.results, i / from.results, to.parts);
-    to.values[i] = from.values[best];
-    to.positions[i] = from.positions[best];
-  }
-};
-
-/// Writes the best of all parts.
-template <bool IsMax, class T>
-struct ArgCombine {
-  FoundParts<T> found;
-  std::byte* result;
-  DeviceLoops kept;
-  LoopArray result_strides;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t at) const {
-    std::int64_t to = 0;
-    kept.at(at, [&](int d, std::int64_t index) { to += index * result_strides[d]; });
-    *reinterpret_cast<std::int64_t*>(result + to) =
-        found.positions[found.template best<IsMax>(at, 0, 1)];
-  }
-};
 
 template <class Kernel>
 void launch_arg(const Execution& execution, const char* label, MemorySpace space,
@@ -326,9 +180,13 @@ void reduce_positions(const Execution& execution, const char* label, const ArgLo
   auto found = allocate(arg_parts(execution, loops, on_device, bytes));
   std::vector<Found> earlier;
   const auto at_first = pointers_to<T>(found, loops.results);
-  launch_arg(
-      execution, label, result.space, found.parts * loops.results, bytes,
-      ArgKernel<IsMax, T>{loops, found.parts, on_device, at_first.values, at_first.positions});
+  const ArgRows<IsMax, T> rows{loops, found.parts, at_first.values, at_first.positions};
+  if (loops.is_inner_kept && !on_device)
+    launch_on_host(execution, label, rows.items(), bytes, rows);
+  else
+    launch_arg(
+        execution, label, result.space, found.parts * loops.results, bytes,
+        ArgKernel<IsMax, T>{loops, found.parts, on_device, at_first.values, at_first.positions});
   // Other ranks get one part; else the last kernel combines the last parts.
   while (found.parts > (is_spread ? 1 : parts_per_thread)) {
     auto fewer = allocate(std::max<std::int64_t>(1, found.parts / parts_per_thread));

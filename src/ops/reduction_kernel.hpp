@@ -314,9 +314,10 @@ inline std::int64_t device_parts(std::int64_t results, std::int64_t elements, bo
   return std::max<std::int64_t>(1, std::min(elements, std::max(wanted, least)));
 }
 
-template <class Work>
-void reduce_on_device(const Execution& execution, const char* label, const ReductionLoops& loops,
-                      const Work& work) {
+/// Reduces by kernels in which each thread has one part of a result, or one result. launch(items, kernel)
+/// calls the kernel for [0, items).
+template <class Work, class Launch>
+void reduce_in_parts(const ReductionLoops& loops, const Work& work, const Launch& launch) {
   using Acc = typename Work::Acc;
   const auto results = loops.results(), elements = loops.elements();
   auto parts = device_parts(results, elements, loops.is_inner_kept);
@@ -343,16 +344,15 @@ void reduce_on_device(const Execution& execution, const char* label, const Reduc
   for (std::size_t k = 0; k < 3; ++k) kernel.kept_strides[k] = loop_strides(loops.kept_strides[k]);
   for (std::size_t k = 0; k < 2; ++k)
     kernel.reduced_strides[k] = loop_strides(loops.reduced_strides[k]);
-  launch_on_device(execution, label, results * parts, kernel);
+  launch(results * parts, kernel);
   for (; parts > parts_per_thread; std::swap(from, to)) {
     const auto fewer = parts / parts_per_thread;
-    launch_on_device(execution, label, results * fewer,
-                     CombineDeviceParts<Work>{work, from, to, results, parts, fewer});
+    launch(results * fewer, CombineDeviceParts<Work>{work, from, to, results, parts, fewer});
     parts = fewer;
   }
   kernel.scratch = from;
   kernel.parts = parts;
-  launch_on_device(execution, label, results, CompleteDeviceReduction<Work>{kernel});
+  launch(results, CompleteDeviceReduction<Work>{kernel});
 }
 
 /// Runs a reduction. Expects at least one result.
@@ -362,7 +362,9 @@ void run_reduction_kernel(const Execution& execution, const char* label,
   if (!is_on_device(loops.space))
     reduce_on_host(execution, label, loops, work);
   else if constexpr (has_device && is_device_number<typename Work::T>)
-    reduce_on_device(execution, label, loops, work);
+    reduce_in_parts(loops, work, [&](std::int64_t items, const auto& kernel) {
+      launch_on_device(execution, label, items, kernel);
+    });
   else
     throw InvalidArgument("expected an element type other than long double on a device");
 }
