@@ -173,6 +173,8 @@ void expect_calls_right(const Filled& filled, const Instance&... exec) {
   });
 }
 
+constexpr double sum_of_row = 0.5 * (Filled::columns - 1) * Filled::columns;
+
 /// Doubles a number.
 struct Doubled {
   KOKKOS_FUNCTION double operator()(double value) const { return 2 * value; }
@@ -191,7 +193,6 @@ void expect_operators_right(const Filled& filled, const Instance&... exec) {
   };
   const auto twice = [](const Extents& index) { return 2 * column(index); };
   const auto right = [](bool is_right) { return std::string(is_right ? "" : "wrong number"); };
-  constexpr double sum_of_row = 0.5 * (Filled::columns - 1) * Filled::columns;
   const double total = static_cast<double>(ranks) * sum_of_row;
 
   filled.expect_right("add",
