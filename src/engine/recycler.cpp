@@ -26,14 +26,11 @@ void Recycler::forget(const void* plan) {
   std::erase_if(entries_, [plan](const Entry& entry) { return entry.plan == plan; });
 }
 
-void Recycler::make_room_for_any() {
-  const auto is_for_any = [](const Entry& entry) { return entry.plan == nullptr; };
-  if (std::ranges::count_if(entries_, is_for_any) >= most_for_any)
-    entries_.erase(std::ranges::find_if(entries_, is_for_any));
-}
-
 void Recycler::add(Entry entry) {
   if (entry.bytes == 0 || entry.bytes > limit_) return;
+  const auto is_for_any = [](const Entry& each) { return each.plan == nullptr; };
+  if (is_for_any(entry) && std::ranges::count_if(entries_, is_for_any) >= most_for_any)
+    entries_.erase(std::ranges::find_if(entries_, is_for_any));
   entries_.push_back(std::move(entry));
   shrink();
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,13 +15,15 @@
 
 namespace tessera::detail {
 
-/// Describes what ArgKernel goes through: dims of the result, and reduced dims, in row-major order.
+/// Describes what ArgKernel goes through, in row-major order: loops over results, and over the elements of
+/// each. Dims that follow one another in memory are one loop.
 struct ArgLoops {
   const std::byte* data;
   DeviceLoops kept;
   DeviceLoops reduced;
   LoopArray kept_strides{};     ///< strides of the elements, bytes
   LoopArray reduced_strides{};  ///< bytes
+  DeviceLoops reduced_dims;     ///< one loop for each reduced dim
   Kokkos::Array<IndexMap, max_loops> maps{};
   LoopArray global_strides{};  ///< steps of the global position, by reduced dim
   std::int64_t results = 1;
@@ -34,7 +35,7 @@ struct ArgLoops {
   KOKKOS_FUNCTION std::int64_t global_position(std::int64_t local) const {
     if (local < 0) return -1;
     std::int64_t result = 0;
-    reduced.at(local, [&](int d, std::int64_t index) {
+    reduced_dims.at(local, [&](int d, std::int64_t index) {
       result += maps[d].global_index(index) * global_strides[d];
     });
     return result;
@@ -61,8 +62,8 @@ KOKKOS_FUNCTION bool replaces(const T& value, const T& best) {
 
 /// Finds the best element of each part of each result, and its global position; -1 if there are no elements.
 ///
-/// On a device, neighbouring threads read neighbouring elements: part p has elements p, p + parts, …, and
-/// on the host a run of them.
+/// On a device, part p has elements p, p + parts, …, so that neighbouring threads read neighbouring elements
+/// of row-major arrays. On the host, a part is a run of successive elements.
 template <bool IsMax, class T>
 struct ArgKernel {
   ArgLoops loops;
@@ -122,13 +123,15 @@ struct ArgKernel {
     while (begin < end) {
       const auto left = extent - begin % extent;
       const auto row = left < end - begin ? left : end - begin;
-      const auto length = row < arg_block ? row : arg_block;
+      constexpr std::int64_t block = arg_block;
+      const auto length = row < block ? row : block;
       take_block(begin, length, offset + distance(begin), stride, best);
       begin += length;
     }
   }
 
-  /// Takes some elements of a row. Most blocks have none that counts, which a loop without branches tells.
+  /// Takes some elements of a row. Most blocks have no element that is better than the best so far, which a
+  /// loop without branches tells.
   KOKKOS_FUNCTION void take_block(std::int64_t begin, std::int64_t length, std::int64_t from,
                                   std::int64_t stride, Best& best) const {
     if (best.position >= 0 && stride == std::int64_t{sizeof(T)}) {
@@ -142,8 +145,8 @@ struct ArgKernel {
   }
 };
 
-/// Finds the same on the host where neighbours in memory belong to different results: one item is a part of
-/// arg_row results, which take one row of elements after another.
+/// Finds the same on the host where neighbours in memory belong to different results: one item is one part of
+/// up to arg_row results, which take one row of elements after another.
 template <bool IsMax, class T>
 struct ArgRows {
   ArgLoops loops;
@@ -151,15 +154,17 @@ struct ArgRows {
   T* values;
   std::int64_t* positions;  ///< both: [part][result]
 
-  std::int64_t inner() const { return loops.kept.extents[loops.kept.size - 1]; }
-  std::int64_t chunks() const { return (inner() + arg_row - 1) / arg_row; }
-  std::int64_t items() const { return parts * (loops.results / inner()) * chunks(); }
+  KOKKOS_FUNCTION std::int64_t inner() const { return loops.kept.extents[loops.kept.size - 1]; }
+  KOKKOS_FUNCTION std::int64_t chunks() const { return (inner() + arg_row - 1) / arg_row; }
+  /// Returns the number of items of one part.
+  KOKKOS_FUNCTION std::int64_t items() const { return loops.results / inner() * chunks(); }
 
-  void operator()(std::int64_t i) const {
-    const auto chunk = i % chunks(), rest = i / chunks();
-    const auto rows = loops.results / inner();
-    const auto part = rest / rows, first = rest % rows * inner() + chunk * arg_row;
-    const auto length = std::min(arg_row, inner() - chunk * arg_row);
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const auto part = i / items(), row_of_results = i % items() / chunks();
+    const auto begins = i % chunks() * arg_row, left = inner() - begins;
+    const auto first = row_of_results * inner() + begins;
+    constexpr std::int64_t most = arg_row;
+    const auto length = left < most ? left : most;
     const auto begin = part * loops.elements / parts, end = (part + 1) * loops.elements / parts;
     std::int64_t offset = 0;
     loops.kept.at(first,
@@ -190,7 +195,8 @@ struct ArgRows {
   }
 
  private:
-  static void take(const T* row, std::int64_t e, std::int64_t length, T* best, std::int64_t* at) {
+  KOKKOS_FUNCTION static void take(const T* row, std::int64_t e, std::int64_t length, T* best,
+                                   std::int64_t* at) {
     TESSERA_INDEPENDENT_ITERATIONS
     for (std::int64_t k = 0; k < length; ++k) {
       const bool takes = replaces<IsMax>(row[k], best[k]);

@@ -33,31 +33,47 @@ bool is_arg_dim(const ReducedDims& over, std::size_t d) {
   return std::ranges::find(over.dims, static_cast<std::int64_t>(d)) != over.dims.end();
 }
 
+/// Adds a dim inside the others: to the innermost loop, if it follows that in memory.
+void add_dim(DeviceLoops& loops, LoopArray& strides, std::int64_t extent, std::int64_t stride) {
+  if (extent == 1) return;
+  const int inner = loops.size - 1;
+  if (inner < 0 || strides[inner] != stride * extent) {
+    strides[loops.size] = stride;
+    loops.add(extent);
+    return;
+  }
+  const auto outer = loops;
+  loops = {};
+  for (int d = 0; d < inner; ++d) loops.add(outer.extents[d]);
+  loops.add(outer.extents[inner] * extent);
+  strides[inner] = stride;
+}
+
 /// Makes the loops over a local piece. `piece` has the sections of each dim.
 ArgLoops arg_loops_of(const ArrayRef& operand, const ReducedDims& over, const Extents& shape,
                       const Piece* piece) {
-  ArgLoops loops{operand.data, {}, {}};
+  ArgLoops loops{operand.data, {}, {}, {}, {}, {}};
   std::int64_t stride = reduced_size(shape, over.dims);
   auto least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    const auto extent = operand.extents[d];
+    const auto extent = operand.extents[d], looped = std::max<std::int64_t>(extent, 1);
     const auto bytes = operand.strides[d] * operand.type.size;
+    const bool is_reduced = is_arg_dim(over, d);
     if (extent > 1 && std::abs(bytes) < least) {
       least = std::abs(bytes);
-      loops.is_inner_kept = !is_arg_dim(over, d);
+      loops.is_inner_kept = !is_reduced;
     }
-    if (is_arg_dim(over, d)) {
-      const auto at = loops.reduced.size;
-      loops.reduced_strides[at] = bytes;
+    if (is_reduced) {
+      const auto at = loops.reduced_dims.size;
       stride = shape[d] > 0 ? stride / shape[d] : 0;
       loops.global_strides[at] = stride;
       if (piece != nullptr) loops.maps[at] = IndexMap(piece->sections[d]);
       if (piece == nullptr) loops.maps[at] = IndexMap(Sections(Interval{0, shape[d]}));
-      loops.reduced.add(std::max<std::int64_t>(extent, 1));
+      loops.reduced_dims.add(looped);
+      add_dim(loops.reduced, loops.reduced_strides, looped, bytes);
       loops.elements *= extent;
     } else {
-      loops.kept_strides[loops.kept.size] = bytes;
-      loops.kept.add(std::max<std::int64_t>(extent, 1));
+      add_dim(loops.kept, loops.kept_strides, looped, bytes);
       loops.results *= extent;
     }
   }
@@ -90,20 +106,31 @@ Found allocate_found(Temporaries& temporaries, ElementType type, std::int64_t pa
           temporaries.allocate(element_type<std::int64_t>(), shape, space, label), parts};
 }
 
+/// Returns `count` parts from `first` on.
+Found parts_of(const Found& found, std::int64_t first, std::int64_t count) {
+  const auto cut = [&](const OwnedArray& from) {
+    const auto results = from.array.extents[1];
+    return OwnedArray{from.array.part({first, 0}, {count, results}), from.memory};
+  };
+  return {cut(found.values), cut(found.positions), count};
+}
+
 template <class T>
 FoundParts<T> pointers_to(const Found& found, std::int64_t results) {
   return {reinterpret_cast<T*>(found.values.array.data),
           reinterpret_cast<std::int64_t*>(found.positions.array.data), found.parts, results};
 }
 
-/// Returns the number of threads that share the elements of a result.
+/// Returns the number of threads that share the elements of a result, where one part has so many items.
+template <class T>
 std::int64_t arg_parts(const Execution& execution, const ArgLoops& loops, bool on_device,
-                       std::int64_t bytes) {
-  if (on_device) return device_parts(loops.results, loops.elements, loops.is_inner_kept);
+                       std::int64_t items, std::int64_t bytes) {
+  if (on_device) return device_parts<T, T>(loops.results, loops.elements, loops.is_inner_kept);
   if (!is_for_threads(execution, bytes)) return 1;
   const std::int64_t threads = execution.instance<MemorySpace::host>().concurrency();
-  if (loops.results >= 4 * threads) return 1;
-  return std::clamp<std::int64_t>(loops.elements / least_reduced_part, 1, threads);
+  if (items >= 4 * threads) return 1;
+  return std::clamp<std::int64_t>(loops.elements * loops.results / least_reduced_part, 1,
+                                  std::min(threads, std::max<std::int64_t>(1, loops.elements)));
 }
 
 /// Holds the specs of what ranks found, before and after an exchange: each rank's answers are one row of a
@@ -172,37 +199,45 @@ void reduce_positions(const Execution& execution, const char* label, const ArgLo
                       ElementType type, const ArrayRef& result, const ReducedDims& over,
                       bool is_spread, Temporaries& temporaries, const Gather& gather) {
   const bool on_device = is_on_device(result.space);
+  const auto operand_dims = result.extents.size() + (over.keeps ? 0 : over.dims.size());
   const auto bytes = loops.results * loops.elements * std::int64_t{sizeof(T)};
-  const auto allocate = [&](std::int64_t parts) {
-    return allocate_found(temporaries, type, parts, loops.results, result.space, label);
-  };
-  // All are in use until the end.
-  auto found = allocate(arg_parts(execution, loops, on_device, bytes));
-  std::vector<Found> earlier;
+  ArgRows<IsMax, T> rows{loops, 1, nullptr, nullptr};
+  const bool by_rows = loops.is_inner_kept && !on_device;
+  const auto parts =
+      arg_parts<T>(execution, loops, on_device, by_rows ? rows.items() : loops.results, bytes);
+  // The parts, and what they become in each step.
+  auto room = parts;
+  for (auto fewer = parts; fewer > 1; room += fewer)
+    fewer = std::max<std::int64_t>(1, fewer / parts_per_thread);
+  const auto all = allocate_found(temporaries, type, room, loops.results, result.space, label);
+  auto found = parts_of(all, 0, parts);
   const auto at_first = pointers_to<T>(found, loops.results);
-  const ArgRows<IsMax, T> rows{loops, found.parts, at_first.values, at_first.positions};
-  if (loops.is_inner_kept && !on_device)
-    launch_on_host(execution, label, rows.items(), bytes, rows);
+  rows.parts = parts;
+  rows.values = at_first.values;
+  rows.positions = at_first.positions;
+  if (by_rows)
+    launch_on_host(execution, label, parts * rows.items(), bytes, rows);
   else
-    launch_arg(
-        execution, label, result.space, found.parts * loops.results, bytes,
-        ArgKernel<IsMax, T>{loops, found.parts, on_device, at_first.values, at_first.positions});
+    launch_arg(execution, label, result.space, parts * loops.results, bytes,
+               ArgKernel<IsMax, T>{loops, parts, on_device, at_first.values, at_first.positions});
   // Other ranks get one part; else the last kernel combines the last parts.
-  while (found.parts > (is_spread ? 1 : parts_per_thread)) {
-    auto fewer = allocate(std::max<std::int64_t>(1, found.parts / parts_per_thread));
+  for (auto used = parts; found.parts > (is_spread ? 1 : parts_per_thread);) {
+    const auto fewer =
+        parts_of(all, used, std::max<std::int64_t>(1, found.parts / parts_per_thread));
     launch_arg(execution, label, result.space, fewer.parts * loops.results,
                found.parts * loops.results * std::int64_t{sizeof(T)},
                ArgFewerParts<IsMax, T>{pointers_to<T>(found, loops.results),
                                        pointers_to<T>(fewer, loops.results)});
-    earlier.push_back(std::exchange(found, fewer));
+    found = fewer;
+    used += fewer.parts;
   }
-  if (is_spread) earlier.push_back(std::exchange(found, gather(found)));
-  ArgCombine<IsMax, T> combine{pointers_to<T>(found, loops.results), result.data, loops.kept, {}};
-  int kept = 0;
-  for (std::size_t d = 0, to = 0; d < static_cast<std::size_t>(loops.kept.size) + over.dims.size();
-       ++d) {
+  if (is_spread) found = gather(found);
+  ArgCombine<IsMax, T> combine{pointers_to<T>(found, loops.results), result.data, {}, {}};
+  for (std::size_t d = 0, to = 0; d < operand_dims; ++d) {
     const bool is_gone = is_arg_dim(over, d);
-    if (!is_gone) combine.result_strides[kept++] = result.strides[to] * result.type.size;
+    if (!is_gone)
+      add_dim(combine.kept, combine.result_strides, std::max<std::int64_t>(1, result.extents[to]),
+              result.strides[to] * result.type.size);
     if (!is_gone || over.keeps) ++to;
   }
   launch_arg(execution, label, result.space, loops.results,

@@ -57,7 +57,7 @@ template <ReductionOp op>
 constexpr OperatorInfo reduction_info_of() {
   constexpr const auto& traits = traits_of(op);
   return {traits.function,
-          traits.function.text,
+          rule_name(op),
           traits.label,
           reduced_shape_of_call,
           reduction_rules_of<op>,

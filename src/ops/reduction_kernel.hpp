@@ -34,7 +34,7 @@ struct ReductionLoops {
   /// Tells whether the innermost loop over elements is one over results.
   bool is_inner_kept = false;
   double divisor = 1;
-  Temporaries* temporaries = nullptr;  ///< memory for kernels on a device
+  Temporaries* temporaries = nullptr;  ///< memory for reduce_in_parts(), which expects it
 
   std::int64_t results() const { return product(kept); }
   std::int64_t elements() const { return product(reduced); }
@@ -306,11 +306,15 @@ void reduce_on_host(const Execution& execution, const char* label, const Reducti
   for (std::int64_t item = 0; item < items; ++item) kernel.complete(item);
 }
 
-/// Returns the number of threads of a device that share the elements of a result.
-inline std::int64_t device_parts(std::int64_t results, std::int64_t elements, bool is_inner_kept) {
+/// Returns the number of threads of a device that share the elements of a result. What the parts take is at
+/// most a sixteenth of the operand, unless there are fewer than most_device_parts.
+template <class T, class Acc>
+std::int64_t device_parts(std::int64_t results, std::int64_t elements, bool is_inner_kept) {
   const auto wanted = most_device_parts / std::max<std::int64_t>(1, results);
-  // Threads of a group read a row together.
-  const auto least = is_inner_kept ? 1 : std::min<std::int64_t>(32, elements / reads_at_once);
+  // The 32 threads of a warp read neighbouring elements of one row.
+  const auto least = is_inner_kept ? 1
+                                   : std::min<std::int64_t>(32, elements * std::int64_t{sizeof(T)} /
+                                                                    std::int64_t{16 * sizeof(Acc)});
   return std::max<std::int64_t>(1, std::min(elements, std::max(wanted, least)));
 }
 
@@ -320,7 +324,7 @@ template <class Work, class Launch>
 void reduce_in_parts(const ReductionLoops& loops, const Work& work, const Launch& launch) {
   using Acc = typename Work::Acc;
   const auto results = loops.results(), elements = loops.elements();
-  auto parts = device_parts(results, elements, loops.is_inner_kept);
+  auto parts = device_parts<typename Work::T, Acc>(results, elements, loops.is_inner_kept);
   // A thread combines few parts, so that none has them all: two arrays take turns.
   const auto bytes = std::int64_t{sizeof(Acc)};
   const auto scratch = loops.temporaries->allocate(

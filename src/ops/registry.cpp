@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -77,6 +78,24 @@ std::vector<OperatorRule> rules_of(const OperatorInfo& op, const OperatorCall& c
 
 std::uint64_t registry_generation() {
   return registry().generation;
+}
+
+const char* require_operator_name(const char* name) {
+  const std::string_view wanted(name);
+  const bool is_known =
+      wanted == "std" ||
+      std::ranges::any_of(elementwise_table,
+                          [&](const ElementwiseTraits& each) { return each.name == wanted; }) ||
+      std::ranges::any_of(reduction_table, [&](const ReductionTraits& each) {
+        return rule_name(each.op) == wanted || each.function.text == wanted;
+      });
+  require(is_known, [&] {
+    return fmt::format(
+        "expected the name of an operator of the library, such as \"add\" or \"sum\", got \"{}\"; "
+        "give other operators as objects",
+        name);
+  });
+  return name;
 }
 
 void register_rules(const char* name, OperatorRules rules) {

@@ -10,33 +10,23 @@
 #include "ops/temporaries.hpp"
 
 namespace tessera::detail {
-namespace {
-
-template <class Space>
-OwnedArray recycled_in(Recycler& recycler, ElementType type, const Extents& shape,
-                       MemorySpace space, const char* label) {
-  using Bytes = Kokkos::View<std::byte*, Kokkos::LayoutRight, Space>;
-  const Extents bytes{std::max<std::int64_t>(1, product(shape) * type.size)};
-  if (const auto* view = recycler.find_any<Bytes>(bytes))
-    return {row_major(view->data(), type, shape, space), held(*view)};
-  const auto view = allocate<Bytes>(bytes, label);
-  recycler.keep_for_any(view);
-  return {row_major(view.data(), type, shape, space), held(view)};
-}
-
-}  // namespace
-
 OwnedArray Temporaries::allocate(ElementType type, const Extents& shape, MemorySpace space,
                                  const char* label) {
+  if (!is_on_device(space)) return allocate_array(type, shape, space, label);
   if (mesh_ == nullptr || execution_.is_given()) {
-    is_fresh_on_device_ |= is_on_device(space);
+    is_fresh_on_device_ = true;
     return allocate_array(type, shape, space, label);
   }
+  using Bytes =
+      Kokkos::View<std::byte*, Kokkos::LayoutRight, Kokkos::DefaultExecutionSpace::memory_space>;
   auto& memory = recycler(*mesh_);
-  if (space == MemorySpace::host)
-    return recycled_in<Kokkos::HostSpace>(memory, type, shape, space, label);
-  return recycled_in<Kokkos::DefaultExecutionSpace::memory_space>(memory, type, shape, space,
-                                                                  label);
+  const Extents bytes{std::max<std::int64_t>(1, product(shape) * type.size)};
+  if (const auto* view = memory.find_any<Bytes>(bytes))
+    return {row_major(view->data(), type, shape, space), held(*view)};
+  const auto view = tessera::detail::allocate<Bytes>(bytes, label);
+  memory.keep_for_any(view);
+  is_fresh_on_device_ |= !memory.keeps(view.data());
+  return {row_major(view.data(), type, shape, space), held(view)};
 }
 
 void Temporaries::finish() const {

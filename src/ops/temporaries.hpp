@@ -10,14 +10,16 @@ namespace tessera::detail {
 
 /// Gives out memory that kernels of one call need.
 ///
-/// Fresh memory of a device takes longer to get and to give back than many kernels take. So a call on a mesh
-/// and without an instance, whose kernels all run on the default instance, one after another, takes
-/// memory of an earlier call. Other calls take fresh memory, and wait for their kernels at their end.
+/// To allocate and to free memory of a device takes longer than many kernels. So a call on a mesh and
+/// without an instance reuses device memory of earlier calls: its kernels run one after another on the default
+/// instance. Any other call allocates device memory, and waits for its kernels before it frees it. Memory of
+/// the host is always fresh.
 class Temporaries {
  public:
   /// `mesh` is null where there is none.
   Temporaries(const Execution& execution, const DeviceMesh* mesh)
       : execution_(execution), mesh_(mesh) {}
+  Temporaries(Execution&&, const DeviceMesh*) = delete;  // it would be gone
   Temporaries(const Temporaries&) = delete;
   Temporaries& operator=(const Temporaries&) = delete;
 
@@ -25,7 +27,7 @@ class Temporaries {
   /// `memory` is held.
   OwnedArray allocate(ElementType type, const Extents& shape, MemorySpace space, const char* label);
 
-  /// Ends the use of all arrays: waits for the kernels if memory is fresh.
+  /// Ends the use of all arrays: waits for the kernels if device memory is fresh.
   void finish() const;
 
  private:

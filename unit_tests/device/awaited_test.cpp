@@ -173,6 +173,13 @@ void expect_calls_right(const Filled& filled, const Instance&... exec) {
   });
 }
 
+/// Gives the column.
+struct Column {
+  KOKKOS_FUNCTION double operator()(const Kokkos::Array<std::int64_t, 2>& index) const {
+    return static_cast<double>(index[1]);
+  }
+};
+
 constexpr double sum_of_row = 0.5 * (Filled::columns - 1) * Filled::columns;
 
 /// Doubles a number.
@@ -237,16 +244,19 @@ void expect_operators_right(const Filled& filled, const Instance&... exec) {
     const auto n = static_cast<double>(Filled::columns);
     return right(item(exec..., ops::var(exec..., tensor, Dims{0, 1}, 0)) == (n * n - 1) / 12);
   });
-  filled.expect_right("equal", [&] { return right(equal(exec..., tensor, tensor)); });
-  filled.expect_right("allclose", [&] { return right(allclose(exec..., tensor, tensor)); });
+  const auto known = from_function<Matrix>(mesh, {Shard(0)}, tensor.shape(), Column());
+  Kokkos::fence();
+  filled.expect_right("equal", [&] { return right(equal(exec..., tensor, known)); });
+  filled.expect_right("allclose", [&] { return right(allclose(exec..., tensor, known)); });
   filled.expect_right("add of contributions", [&] {
     const auto sums = filled.as(Partial());
     return wrong_piece(then(reduce_partial(exec..., ops::add(exec..., sums, sums))),
                        [&](const Extents& index) { return 2 * column_of_all(index); });
   });
-  filled.expect_right("exp of contributions", [&] {
-    const auto scaled = ops::multiply(exec..., filled.as(Partial()), 0.0);
-    return wrong_piece(then(ops::exp(exec..., scaled)), [](const Extents&) { return 1.0; });
+  filled.expect_right("square of contributions", [&] {
+    return wrong_piece(then(ops::square(exec..., filled.as(Partial()))), [](const Extents& index) {
+      return column_of_all(index) * column_of_all(index);
+    });
   });
   filled.expect_right("an operand that is sliced", [&] {
     const auto replica = filled.as(Replicate());

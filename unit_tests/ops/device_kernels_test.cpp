@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels of reductions on devices, called one index after another on the host.
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -43,7 +44,7 @@ std::vector<Case> cases() {
   std::vector<Case> result;
   using Pair = std::pair<std::int64_t, std::int64_t>;
   for (const auto& [rows, columns] :
-       {Pair{1, 1}, {3, 5}, {7, 1000}, {1000, 7}, {300, 400}, {1, 200000}})
+       {Pair{1, 1}, {3, 5}, {7, 1000}, {1000, 7}, {300, 400}, {1, 200000}, {5000, 200}})
     for (const bool is_left : {false, true})
       for (const auto& [first, second] : {std::pair{true, false}, {false, true}, {true, true}})
         result.push_back({rows, columns, is_left, first, second});
@@ -80,7 +81,8 @@ void for_each_element(const Case& c, const Visit& visit) {
 template <ReductionOp op>
 std::vector<double> reduced(const Case& c, std::vector<double>& elements) {
   std::vector<double> result(static_cast<std::size_t>(c.count(false)), -1);
-  Temporaries temporaries(Execution(), nullptr);
+  const Execution execution;
+  Temporaries temporaries(execution, nullptr);
   ReductionLoops loops{MemorySpace::host, reinterpret_cast<std::byte*>(result.data()),
                        reinterpret_cast<const std::byte*>(elements.data())};
   loops.temporaries = &temporaries;
@@ -123,12 +125,13 @@ TEST(DeviceReductions, give_what_loops_give) {
 /// Returns the positions of the largest elements, by kernels of a device with so many parts.
 std::vector<std::int64_t> largest(const Case& c, std::vector<double>& elements,
                                   std::int64_t parts) {
-  ArgLoops loops{reinterpret_cast<const std::byte*>(elements.data()), {}, {}};
+  ArgLoops loops{reinterpret_cast<const std::byte*>(elements.data()), {}, {}, {}, {}, {}};
   loops.is_inner_kept = c.is_inner_kept();
   for (int d : {0, 1}) {
     auto& into = c.is_reduced(d) ? loops.reduced : loops.kept;
     auto& strides = c.is_reduced(d) ? loops.reduced_strides : loops.kept_strides;
     if (c.is_reduced(d)) {
+      loops.reduced_dims.add(c.extent(d));
       loops.maps[into.size] = IndexMap(Sections(Interval{0, c.extent(d)}));
       loops.global_strides[into.size] = d == 0 && c.reduces_columns ? c.columns : 1;
     }

@@ -116,6 +116,42 @@ TEST(OperatorRecords, explain_takes_operators_of_a_program) {
   EXPECT_THAT(explain(ScaledSum{2}, x, x), HasSubstr("S(0)"));
 }
 
+/// Fills a matrix of floats with a number.
+struct Scaled {
+  static constexpr const char* name = "test_scaled";
+
+  static Extents shape(const OperatorCall& call) { return call.operands[0].spec->shape(); }
+  static std::vector<OperatorRule> rules(const OperatorCall&) {
+    return {{Shard(0), {Shard(0), std::nullopt}}, {Replicate(), {Replicate(), std::nullopt}}};
+  }
+  MatrixOf<float> local(const Matrix& a, double factor) const {
+    const auto result = detail::allocate<MatrixOf<float>>(detail::extents_of(a), "scaled");
+    Kokkos::deep_copy(result, static_cast<float>(factor));
+    return result;
+  }
+};
+
+TEST(OperatorRecords, explain_takes_numbers_and_says_the_type_of_the_result) {
+  const auto x = iota<Matrix>(line(), Shard(0), {8, 4});
+  EXPECT_THAT(explain(Scaled(), x, 2.0), HasSubstr("a number -> float32 (8, 4)"));
+}
+
+TEST(OperatorRecords, explain_returns_the_error_of_the_call) {
+  const auto x = iota<Matrix>(line(), Shard(0), {8, 4});
+  const auto none = zeros<Matrix>(line(), Shard(0), {0, 4});
+  const auto p = contributions<Vector>(ReduceOp::sum, {4});
+
+  EXPECT_THAT(explain(ops::sum, x, 2), HasSubstr("sum: expected dims of a tensor with 2 dims"));
+  EXPECT_THAT(explain(ops::max, none), HasSubstr("max: expected at least one element to reduce"));
+  EXPECT_THAT(explain(ops::var, p, Dims{0}, 0), HasSubstr("reduces operand 0; then mean of"));
+  if (world_size() > 1) {
+    const auto other = iota<Matrix>(mesh_of({1, world_size()}), {Shard(0), Shard(1)}, {8, 4});
+    EXPECT_THAT(explain(ops::add, x, other), HasSubstr("operator+: expected tensors on one mesh"));
+  }
+  const RedistributionScope strict(Redistribution::none);
+  EXPECT_THAT(explain(ops::std, p), HasSubstr("std: expected a tensor that is not Partial"));
+}
+
 // --- exchanges and bytes -------------------------------------------------------------------------
 
 /// Returns how many exchanges call() makes.
@@ -223,6 +259,15 @@ TEST(OperatorKernels, a_change_in_place_allocates_nothing) {
   EXPECT_THAT(seen->fences, IsEmpty());
   EXPECT_THAT(seen->allocations, IsEmpty());
   EXPECT_EQ(wrong_iota(x, 2), "");
+}
+
+TEST(OperatorKernels, temporaries_lend_their_memory) {
+  const auto x = iota<Vector>(line(), Shard(0), {1000 * world_size()});
+  const RecordedEvents seen;
+  const auto y = ((x + x) * 2.0 - x) / 3.0;
+
+  EXPECT_EQ(seen->allocations.size(), 1);
+  EXPECT_EQ(wrong_iota(y), "");
 }
 
 TEST(OperatorKernels, results_that_somebody_holds_are_not_recycled) {

@@ -335,7 +335,8 @@ struct Scrambled {
 };
 
 TEST(Operators, reductions_of_many_elements_are_shared_among_threads) {
-  for (const auto& shape : {Extents{2, 70000}, Extents{70000, 3}, Extents{301, 302}}) {
+  for (const auto& shape :
+       {Extents{2, 70000}, Extents{70000, 3}, Extents{301, 302}, Extents{20000, 512}}) {
     const auto rows = static_cast<std::size_t>(shape[0]),
                columns = static_cast<std::size_t>(shape[1]);
     const Scrambled scrambled{shape[1]};
@@ -367,6 +368,54 @@ TEST(Operators, reductions_of_many_elements_are_shared_among_threads) {
       EXPECT_TRUE(sums_of_left_rows == row_sums) << to_string(x.spec());
     }
   }
+}
+
+TEST(Operators, positions_along_dims_that_do_not_follow_one_another) {
+  using Cube = Kokkos::View<double***, Kokkos::LayoutRight, TestSpace>;
+  using LeftCube = Kokkos::View<double***, Kokkos::LayoutLeft, TestSpace>;
+  const auto number = [](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return static_cast<double>((i * 15 + j * 5 + k) * 7 % 11);
+  };
+  const Extents shape{4, 3, 5};
+  const auto make = [&]<class V>(std::type_identity<V>) {
+    const auto view = detail::allocate<V>(shape, "cube");
+    change_on_host(view, [&](const auto& host) {
+      for (std::int64_t i = 0; i < 4; ++i)
+        for (std::int64_t j = 0; j < 3; ++j)
+          for (std::int64_t k = 0; k < 5; ++k) host(i, j, k) = number(i, j, k);
+    });
+    return redistribute(from_local(view, line(), Replicate()), {Shard(0)});
+  };
+  const auto x = make(std::type_identity<Cube>{});
+  const auto y = make(std::type_identity<LeftCube>{});
+  std::vector<std::int64_t> outer(3), last(12), all(1);
+  std::vector<double> most_outer(3, -1), most_last(12, -1);
+  double most = -1;
+  for (std::int64_t i = 0; i < 4; ++i)
+    for (std::int64_t j = 0; j < 3; ++j)
+      for (std::int64_t k = 0; k < 5; ++k) {
+        const auto value = number(i, j, k);
+        const auto take = [&](double& best, std::int64_t& position, std::int64_t here) {
+          if (value <= best) return;
+          best = value;
+          position = here;
+        };
+        const auto a = static_cast<std::size_t>(j), b = static_cast<std::size_t>(i * 3 + j);
+        take(most_outer[a], outer[a], i * 5 + k);
+        take(most_last[b], last[b], k);
+        take(most, all[0], (i * 3 + j) * 5 + k);
+      }
+
+  const auto outer_x = all_elements(ops::argmax(x, Dims{0, 2}));
+  const auto outer_y = all_elements(ops::argmax(y, Dims{0, 2}));
+  const auto last_x = all_elements(ops::argmax(x, 2)), last_y = all_elements(ops::argmax(y, 2));
+  const auto all_x = all_elements(ops::argmax(x)), all_y = all_elements(ops::argmax(y));
+  EXPECT_EQ(outer_x, outer);
+  EXPECT_EQ(outer_y, outer);
+  EXPECT_EQ(last_x, last);
+  EXPECT_EQ(last_y, last);
+  EXPECT_EQ(all_x, all);
+  EXPECT_EQ(all_y, all);
 }
 
 TEST(Operators, positions_of_extremes_take_one_exchange) {
@@ -452,6 +501,30 @@ TEST(Operators, norms_variances_and_products_of_vectors) {
   EXPECT_DOUBLE_EQ(deviation, std::sqrt(29.0 / 3));
   EXPECT_TRUE(std::isnan(none));
   EXPECT_TRUE(std::isnan(nothing));
+}
+
+TEST(Operators, norms_and_variances_are_within_the_bounds_that_they_promise) {
+  const Extents shape{7, 301};
+  const auto size = static_cast<long double>(shape[0] * shape[1]);
+  const auto unit = static_cast<long double>(std::numeric_limits<double>::epsilon()) / 2;
+  const auto x = from_function<Matrix>(line(), Shard(1), shape, Scrambled{shape[1]}) / 7.0 + 100.0;
+  long double sum = 0, squares = 0, distances = 0;
+  const auto values = all_elements(x);
+  for (const auto value : values) {
+    sum += value;
+    squares += static_cast<long double>(value) * value;
+  }
+  for (const auto value : values) distances += (value - sum / size) * (value - sum / size);
+  const auto n = static_cast<long double>(shape[0] * x.spec().largest_local_shape()[1]);
+  const auto bound = n + std::ceil(std::log2(static_cast<long double>(world_size())));
+
+  const auto one_norm = item(ops::norm(x, Norm::one)), two_norm = item(ops::norm(x));
+  const auto variance = item(ops::var(x, Dims{0, 1}, 0)), mean = item(ops::mean(x));
+
+  EXPECT_LE(std::abs(one_norm - sum), (bound + 2) * unit * sum);
+  EXPECT_LE(std::abs(two_norm - std::sqrt(squares)), (bound + 2) * unit * std::sqrt(squares));
+  const auto of_mean = (mean - sum / size) * (mean - sum / size);
+  EXPECT_LE(std::abs(variance - distances / size), (bound + 4) * unit * distances / size + of_mean);
 }
 
 TEST(Operators, vdot_conjugates_the_first_tensor_and_dot_does_not) {

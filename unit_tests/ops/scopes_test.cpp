@@ -202,6 +202,24 @@ TEST(RegisterSharding, takes_operators_by_name_and_in_a_list) {
   EXPECT_FALSE(is_refused([&] { ops::sum(x); }));
 }
 
+TEST(RegisterSharding, names_that_no_operator_has_are_refused) {
+  const std::string expected = "expected the name of an operator of the library, such as ";
+  EXPECT_THAT(invalid_argument_of([] { register_sharding("sinn", only_replicate); }),
+              HasSubstr(expected + "\"add\" or \"sum\", got \"sinn\""));
+  EXPECT_THAT(invalid_argument_of([] { SkipDTensorDispatch("argmx"); }), HasSubstr(expected));
+}
+
+TEST(RegisterSharding, the_three_norms_have_rules_of_their_own) {
+  if (world_size() == 1) GTEST_SKIP() << "needs 2 ranks";
+  const auto x = ones<Vector>(line(), Shard(0), {4});
+  const Registered registered("norm_inf", only_replicate);
+  EXPECT_THAT(message_of<PlacementMismatch>([&] { ops::norm(x, Norm::inf); }),
+              HasSubstr("norm: expected placements that fit"));
+  const auto two = item(ops::norm(x)), one_norm = item(ops::norm(x, Norm::one));
+  EXPECT_EQ(two, 2);
+  EXPECT_EQ(one_norm, 4);
+}
+
 TEST(RegisterSharding, a_rule_that_lies_about_shapes_is_named) {
   if (world_size() == 1) GTEST_SKIP() << "needs 2 ranks";
   const auto x = iota<Matrix>(line(), Replicate(), {4, 3});

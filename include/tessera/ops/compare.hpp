@@ -12,7 +12,7 @@
 namespace tessera {
 
 /// Holds how far a and b may differ so that allclose() takes them for close to each other:
-/// |a - b| ≤ absolute + relative |b|.
+/// |a - b| ≤ absolute + relative |b|, computed in double, but for long double.
 struct Tolerance {
   double relative = 1e-5;
   double absolute = 1e-8;

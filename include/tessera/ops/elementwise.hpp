@@ -20,12 +20,14 @@
 ///
 /// Result:     a tensor of View type V if all tensors are of type V and the element type stays;
 ///             otherwise a View of the result's element type and number of dims, in the layout of
-///             the first tensor. Its placements follow from a rule: operands that are split alike,
-///             or replicated, stay where they are; Partial ones pass where the operator is linear,
-///             and are reduced first elsewhere. explain() tells which rule holds.
+///             the first tensor with as many dims. Its placements follow from a rule: operands that
+///             are split alike, or replicated, stay where they are; Partial ones pass where the
+///             operator is linear, and are reduced first elsewhere. explain() tells which rule
+///             holds.
 /// Collective: where a Partial operand is reduced, or operands move by RedistributionScope;
 ///             otherwise local, without a fence: the work is ordered on the default instance of the
-///             memory space, or on the instance given first.
+///             memory space, or on the instance given first. Operands of another type than the common
+///             one are copied first; on a device the call then waits for its kernel.
 /// Errors:     PlacementMismatch where operands would have to move; MeshMismatch for operands on
 ///             different meshes; InvalidArgument for shapes that do not broadcast, and for an
 ///             integer that the element type cannot hold.
@@ -54,16 +56,19 @@ namespace ops {
 // execution space instance first, and returns a tensor; result, what is collective, and errors
 // stand above.
 //
+// Operators take real and complex numbers where nothing else is said, and bool where it is said.
+//
 // Integers wrap around. They are divided as in C++, and give 0 where they are divided by 0; `pow`
 // of integers with a negative exponent is 0 unless the base is 1 or -1. `minimum` and `maximum`
-// give NaN where an operand is NaN. Results of mathematical functions are those of Kokkos'
-// functions.
+// give NaN where an operand is NaN, as do clamp and relu; comparisons with NaN are false, but that of
+// not_equal_to. Mathematical functions take floating-point and complex numbers, and give what Kokkos'
+// functions give, within 4 units in the last place.
 
 /// Returns -x.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::negate> negate;
 /// Returns the absolute value; of complex numbers it is real.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::abs> abs;
-/// Returns -1, 0 or 1; NaN of NaN.
+/// Returns -1, 0 or 1; NaN of NaN. Of real numbers.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::sign> sign;
 /// Returns x x.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::square> square;
@@ -79,19 +84,20 @@ inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::sin> sin;
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::cos> cos;
 /// Returns the hyperbolic tangent.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::tanh> tanh;
-/// Returns 1 / (1 + exp(-x)).
+/// Returns 1 / (1 + exp(-x)). Of floating-point numbers.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::sigmoid> sigmoid;
-/// Returns the larger one of x and 0.
+/// Returns the larger one of x and 0. Of real numbers.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::relu> relu;
-/// Returns the real part.
+/// Returns the real part; of real numbers, x.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::real> real;
-/// Returns the imaginary part.
+/// Returns the imaginary part; of real numbers, 0.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::imag> imag;
-/// Returns the complex conjugate.
+/// Returns the complex conjugate; of real numbers, x.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::conj> conj;
-/// Returns whether an element is false.
+/// Returns whether an element is false. Of bool.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::logical_not> logical_not;
-/// Returns x within limits: clamp(x, least, most). The limits are numbers.
+/// Returns x within limits: clamp(x, least, most); `most` if the limits cross. Of real numbers; the
+/// limits are numbers.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::clamp> clamp;
 /// Returns a + b; of bool, a or b.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::add> add;
@@ -103,15 +109,15 @@ inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::multiply> mu
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::divide> divide;
 /// Returns a to the power of b.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::power> pow;
-/// Returns the smaller one of a and b.
+/// Returns the smaller one of a and b. Of real numbers.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::minimum> minimum;
-/// Returns the larger one of a and b.
+/// Returns the larger one of a and b. Of real numbers.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::maximum> maximum;
 /// Returns whether a equals b, as bool.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::equal_to> equal_to;
 /// Returns whether a differs from b, as bool.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::not_equal_to> not_equal_to;
-/// Returns whether a < b, as bool.
+/// Returns whether a < b, as bool. Of real numbers, as the next three.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::less> less;
 /// Returns whether a <= b, as bool.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::less_equal> less_equal;
@@ -119,12 +125,12 @@ inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::less_equal> 
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::greater> greater;
 /// Returns whether a >= b, as bool.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::greater_equal> greater_equal;
-/// Returns whether a and b are true.
+/// Returns whether a and b are true. Of bool.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::logical_and> logical_and;
-/// Returns whether a or b is true.
+/// Returns whether a or b is true. Of bool.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::logical_or> logical_or;
-/// Returns a where the condition is true, else b: where(condition, a, b). The condition is a bool
-/// tensor.
+/// Returns a where the condition is true, else b: where(condition, a, b). The condition is a tensor
+/// of bool, or a bool.
 inline constexpr detail::ElementwiseOperator<detail::ElementwiseOp::where> where;
 
 }  // namespace ops

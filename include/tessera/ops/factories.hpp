@@ -143,6 +143,7 @@ constexpr const char* likeness_name() {
 template <Likeness kind>
 struct LikeFactory {
   static constexpr const char* name = likeness_name<kind>();
+  static constexpr bool is_factory = true;
 
   template <LocalView V>
   DTensor<redistributed_view_t<V>> operator()(const DTensor<V>& tensor) const {

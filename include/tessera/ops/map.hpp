@@ -14,7 +14,8 @@ namespace tessera {
 /// Returns a tensor of f(a, b, …), element by element, in one kernel: what expressions of operators
 /// compute in several.
 ///
-/// `function` is a function object, such as a KOKKOS_LAMBDA, of one element of each operand;
+/// It takes 1 to 4 tensors. `function` is a function object, such as a KOKKOS_LAMBDA, of one
+/// element of each operand;
 /// elements have the types of the tensors' own elements, and shapes broadcast as those of
 /// operators. It must not depend on the rank. R is the element type of the result; left out, it is
 /// what `function` returns.

@@ -37,6 +37,13 @@ concept UserOperator = requires(const OperatorCall& call) {
 namespace detail {
 
 void register_rules(const char* name, OperatorRules rules);
+/// Returns the name. Errors: InvalidArgument if no operator of the library has it.
+const char* require_operator_name(const char* name);
+
+template <class Op>
+inline constexpr bool is_factory = requires {
+  Op::is_factory;
+};
 
 template <ElementwiseOp op>
 const char* operator_name(const ElementwiseOperator<op>&) {
@@ -64,7 +71,7 @@ const char* operator_name(const Op&) {
   return Op::name;
 }
 inline const char* operator_name(const char* name) {
-  return name;
+  return require_operator_name(name);
 }
 
 template <UserOperator Op>
@@ -135,6 +142,21 @@ auto call_local(const Op& op, const Execution& exec, const Views&... views) {
     return op.local(views...);
 }
 
+/// Returns what local() gets for an operand that does not move.
+template <class A>
+const auto& local_operand(const A& operand) {
+  if constexpr (is_number_v<A>)
+    return operand;
+  else
+    return operand.to_local();
+}
+
+/// Names the View type that local() returns.
+template <class Op, class... A>
+using local_result_t = std::remove_cvref_t<decltype(call_local(
+    std::declval<const Op&>(), std::declval<const Execution&>(),
+    local_operand(std::declval<const A&>())...))>;
+
 template <class A>
 OperandRef operand_of_any_type(const A& argument) {
   if constexpr (is_number_v<A>)
@@ -163,16 +185,7 @@ auto call_operator(const Execution& exec, const Op& op, const A&... operands) {
   const auto local = [&](const auto&... views) { return detail::call_local(op, exec, views...); };
   const std::array refs{detail::operand_of_any_type(operands)...};
   const auto attributes = detail::attributes_of(op);
-  using Result = std::remove_cvref_t<decltype(std::apply(
-      [&](const auto&... each) {
-        return local([&](const auto& operand) -> decltype(auto) {
-          if constexpr (detail::is_number_v<std::remove_cvref_t<decltype(operand)>>)
-            return (operand);
-          else
-            return operand.to_local();
-        }(each)...);
-      },
-      std::tie(operands...)))>;
+  using Result = detail::local_result_t<Op, A...>;
   static_assert(LocalView<Result>, "an operator's local() returns a View of the local result");
   const detail::CallRequest request{detail::user_info<Op>,
                                     refs,
@@ -192,7 +205,7 @@ auto call_operator(const Execution& exec, const Op& op, const A&... operands) {
 }
 
 /// Gives an operator other rules: one of the library's (as an object, such as ops::exp, or by its
-/// name), or one of the program's. `rules` is called once for each new combination of operands, and
+/// name: that of the object, but "norm_one", "norm_two" and "norm_inf"), or one of the program's, as an object. `rules` is called once for each new combination of operands, and
 /// must return the same on all ranks. Call register_sharding() on all ranks alike, before they use
 /// the operator. Local.
 ///
@@ -202,6 +215,11 @@ template <class Op>
 void register_sharding(const Op& op, const OperatorRules& rules) {
   static_assert(!std::is_same_v<Op, detail::DeviationOperator>,
                 "std is the root of var: register rules for ops::var");
+  static_assert(!detail::is_factory<Op>,
+                "a factory has no operands whose placements could be chosen");
+  static_assert(!std::is_same_v<Op, detail::NormOperator>,
+                "norm is one of three reductions: register rules for \"norm_one\", \"norm_two\" or "
+                "\"norm_inf\"");
   detail::register_rules(detail::operator_name(op), rules);
 }
 /// Gives several operators the same rules.

@@ -9,8 +9,9 @@ namespace tessera {
 
 /// A Redistribution says what operators may do with operands whose placements do not fit.
 enum class Redistribution : std::uint8_t {
-  any,  ///< They move whatever their rule needs, as PyTorch does. What moves is traced and logged.
-  local,  ///< They slice what is replicated, and reduce Partial operands unless they are linear.
+  any,  ///< They move whatever their rule needs, as PyTorch does. What moves is traced; the first of
+        ///< equal calls is logged.
+  local,  ///< They slice what is replicated, and reduce Partial operands where they are not linear.
   none,   ///< They take operands as they are.
 };
 

@@ -22,7 +22,8 @@
 /// Collective: argmin, argmax, var, std and the 2-norm where ranks hold parts of what is reduced,
 ///             and all reductions where they reduce a Partial tensor first; otherwise local.
 /// Errors:     InvalidArgument for dims out of range or named twice, and for min, max, argmin and
-///             argmax of no elements; PlacementMismatch for a Partial tensor that must be reduced
+///             argmax of no elements, and for two tensors of different shapes; MeshMismatch for
+///             tensors on different meshes; PlacementMismatch for two tensors that do not fit, and for a Partial tensor that must be reduced
 ///             first, under RedistributionScope(Redistribution::none).
 namespace tessera {
 
@@ -190,25 +191,26 @@ namespace ops {
 //
 // The error of a sum, of a mean and of dot is at most (n + log2 of the number of ranks) u times the
 // sum of absolute values, for n elements per rank and unit roundoff u. Positions count in row-major
-// order of the reduced dims: of equal elements argmin and argmax give the first one, of NaNs the
-// first NaN.
+// order of the reduced dims: of equal elements argmin and argmax give the first one. NaN counts as
+// least and as largest: if there is one, they give the first NaN. Dims{} reduces nothing, and gives
+// the tensor with the element type of the result.
 
-/// Returns the sum; of integers and bool as 64-bit integer, which wraps around; 0 of no elements.
+/// Returns the sum; of integers and bool as 64-bit integer, unsigned of unsigned ones, which wraps
+/// around; 0 of no elements.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::sum> sum;
-/// Returns the mean; of integers as double; NaN of no elements.
+/// Returns the mean; of integers as double; NaN of no elements. Not of bool.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::mean> mean;
-/// Returns the product; of integers and bool as 64-bit integer, which wraps around; 1 of no
-/// elements.
+/// Returns the product; of integers and bool as the sum is; 1 of no elements.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::product> product;
-/// Returns the smallest element; NaN if an element is NaN.
+/// Returns the smallest element; NaN if an element is NaN. Of real numbers, as max, argmin, argmax.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::min> min;
 /// Returns the largest element; NaN if an element is NaN.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::max> max;
-/// Returns whether an element is true; false of no elements.
+/// Returns whether an element is true; false of no elements. Of bool.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::any> any;
-/// Returns whether all elements are true; true of no elements.
+/// Returns whether all elements are true; true of no elements. Of bool.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::all> all;
-/// Returns the number of elements other than 0, as int64.
+/// Returns the number of elements other than 0, as int64. NaN counts.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::count_nonzero> count_nonzero;
 /// Returns the position of the smallest element, as int64.
 inline constexpr detail::ReductionOperator<detail::ReductionOp::argmin> argmin;
@@ -216,21 +218,24 @@ inline constexpr detail::ReductionOperator<detail::ReductionOp::argmin> argmin;
 inline constexpr detail::ReductionOperator<detail::ReductionOp::argmax> argmax;
 
 /// Returns the variance: var(x), var(x, dims), var(x, dims, correction). `correction` is 1 if it is
-/// left out; of integers the result is double.
+/// left out; of integers the result is double, of complex numbers real. Not of bool.
 ///
 /// The mean is computed first, in one exchange where ranks hold parts; then the squared distances
-/// from it are summed up.
+/// from it are summed up. The error is at most (n + log2 of the number of ranks + 4) u times the
+/// result, for n elements per rank and unit roundoff u, and the square of the error of the mean.
 inline constexpr detail::VarianceOperator var;
 /// Returns the standard deviation, the square root of var. The sum is reduced before the root is
 /// taken, so that two exchanges are made where ranks hold parts.
 inline constexpr detail::DeviationOperator std;
 /// Returns the norm of the elements, as of one vector: norm(x), norm(x, Norm::one),
-/// norm(x, Norm::inf, dims).
+/// norm(x, Norm::inf, dims); of integers as double, of complex numbers real; 0 of no elements. The
+/// relative error is at most (n + log2 of the number of ranks + 2) u.
 ///
 /// The squares of the 2-norm are summed up in the element type (float16 and bfloat16 in float);
 /// they overflow where elements are larger than the square root of its largest number.
 inline constexpr detail::NormOperator norm;
-/// Returns the sum of the products of elements: dot(x, y) of two tensors of 1 dim.
+/// Returns the sum of the products of elements: dot(x, y) of two tensors of 1 dim. Of integers it is
+/// a 64-bit integer; 0 of no elements.
 inline constexpr detail::DotOperator<detail::ReductionOp::dot> dot;
 /// Returns the sum of the products of elements, those of x as complex conjugates: vdot(x, y) of two
 /// tensors of one shape.

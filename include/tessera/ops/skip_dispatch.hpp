@@ -16,12 +16,12 @@ namespace tessera {
 /// A SkipDTensorDispatch runs operators on local Views: skip(ops::sum, t, Dims{0}) is
 /// ops::sum(t.to_local(), Dims{0}), a View. Placements do not matter, and nothing travels.
 ///
-/// Operators that are given to the constructor, as objects or by name, are kept: they compute on
+/// Operators that are given to the constructor, as objects or, but for factories, by name, are kept: they compute on
 /// the tensors, and the call returns the local View of the result. If that is Partial, the View
 /// holds the contribution of this rank.
 class SkipDTensorDispatch {
  public:
-  /// Takes the operators that are kept.
+  /// Takes the operators that are kept. Errors: InvalidArgument for a name that no operator has.
   template <class... Op>
   explicit SkipDTensorDispatch(const Op&... kept) : kept_{detail::operator_name(kept)...} {}
 

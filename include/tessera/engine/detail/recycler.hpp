@@ -11,8 +11,9 @@
 
 namespace tessera::detail {
 
-/// The last results of some plans, which are given out again once nobody else holds them: fresh
-/// memory costs more than what fills it. The oldest go first where together they are too large.
+/// The last results of some plans and of operators, and memory that operators needed, which are given out
+/// again once nobody else holds them: fresh memory costs more than what fills it. The oldest go first
+/// where together they are too large.
 class Recycler {
  public:
   /// Keeps results of at most `limit` bytes in all.
@@ -46,7 +47,6 @@ class Recycler {
   /// Keeps `view` as a result of no plan, one of the last `most_for_any`.
   template <class V>
   void keep_for_any(const V& view) {
-    make_room_for_any();
     add(entry_of(nullptr, view));
   }
 
@@ -55,7 +55,7 @@ class Recycler {
 
  private:
   /// Largest number of results of no plan. Their search is linear. Not measured on its own; judgement:
-  /// more than the temporaries of one expression.
+  /// more than the temporaries of one expression and what their operators need.
   static constexpr std::ptrdiff_t most_for_any = 16;
 
   struct Entry {
@@ -85,11 +85,10 @@ class Recycler {
 
   const void* find_free(const void* plan, std::type_index type, const Extents& shape);
   void forget(const void* plan);
-  void make_room_for_any();
   void add(Entry entry);
   void shrink();
 
-  std::vector<Entry> entries_;  // last used last; without a plan: results of operators
+  std::vector<Entry> entries_;  // last used last; without a plan: of operators
   std::int64_t limit_;
 };
 

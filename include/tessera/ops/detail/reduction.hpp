@@ -68,7 +68,8 @@ ReducedDims reduced_dims_of(const D& over) {
 const OperatorInfo& reduction_info(ReductionOp op);
 
 /// Reduces local pieces to a local result, in one kernel, or in two where threads share few results.
-/// `divisor` divides what mean and variance sum up. `mesh`, if it is not null, lends memory.
+/// `divisor` divides what mean and variance sum up. On `mesh`, if it is not
+/// null, device memory of earlier calls is reused.
 void run_reduction(const Execution& execution, ReductionOp op, const DeviceMesh* mesh,
                    std::span<const ArrayRef> operands, const ReducedDims& over, double divisor,
                    const ArrayRef& result);

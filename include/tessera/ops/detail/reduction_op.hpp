@@ -87,6 +87,13 @@ inline constexpr std::array reduction_table = [] {
 constexpr const ReductionTraits& traits_of(ReductionOp op) {
   return reduction_table[static_cast<std::size_t>(op)];
 }
+/// Returns the name for rules: that of the function, but norm has three.
+constexpr const char* rule_name(ReductionOp op) {
+  if (op == ReductionOp::norm_one) return "norm_one";
+  if (op == ReductionOp::sum_of_squares) return "norm_two";
+  if (op == ReductionOp::norm_inf) return "norm_inf";
+  return traits_of(op).function.text;
+}
 static_assert([] {
   for (std::size_t i = 0; i < reduction_table.size(); ++i)
     if (static_cast<std::size_t>(reduction_table[i].op) != i) return false;
