@@ -83,11 +83,11 @@ std::uint64_t registry_generation() {
 const char* require_operator_name(const char* name) {
   const std::string_view wanted(name);
   const bool is_known =
-      wanted == "std" ||
+      wanted == "std" || wanted == "norm" ||
       std::ranges::any_of(elementwise_table,
                           [&](const ElementwiseTraits& each) { return each.name == wanted; }) ||
       std::ranges::any_of(reduction_table, [&](const ReductionTraits& each) {
-        return rule_name(each.op) == wanted || each.function.text == wanted;
+        return rule_name(each.op) == wanted;
       });
   require(is_known, [&] {
     return fmt::format(
@@ -99,6 +99,12 @@ const char* require_operator_name(const char* name) {
 }
 
 void register_rules(const char* name, OperatorRules rules) {
+  const std::string_view wanted(name);
+  require(wanted != "std" && wanted != "norm", [&] {
+    return fmt::format(
+        "expected an operator with rules of its own, got \"{}\": give the rules to \"{}\"", name,
+        wanted == "std" ? "var" : "norm_one\", \"norm_two\" or \"norm_inf");
+  });
   const std::scoped_lock lock(registry().mutex);
   if (rules)
     registry().rules[name] = std::move(rules);

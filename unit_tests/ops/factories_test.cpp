@@ -27,6 +27,23 @@ TEST(OperatorFactories, ramps_and_unit_matrices) {
               HasSubstr("linspace: "));
 }
 
+TEST(OperatorFactories, take_the_mesh_of_the_scope_and_an_instance) {
+  const Kokkos::DefaultExecutionSpace exec;
+  const auto mesh = line();
+  const DeviceMeshScope scope(mesh);
+  const auto ramp = arange<Vector>(Shard(0), 5), same = arange<Vector>(exec, Shard(0), 0, 5);
+  const auto spaced = linspace<Vector>(Replicate(), 0, 2, 3);
+  const auto unit = eye<Matrix>(exec, mesh, Shard(1), 2), wide = eye<Matrix>(Shard(0), 1, 2);
+  exec.fence();
+
+  EXPECT_EQ(ramp.device_mesh(), mesh);
+  EXPECT_THAT(all_elements(ramp), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(all_elements(same), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(all_elements(spaced), ElementsAre(0, 1, 2));
+  EXPECT_THAT(all_elements(unit), ElementsAre(1, 0, 0, 1));
+  EXPECT_THAT(all_elements(wide), ElementsAre(1, 0));
+}
+
 TEST(OperatorFactories, of_tensors_like_another_one) {
   const auto x = iota<LeftMatrix>(line(), Cyclic(1, 2), {4, 7});
   const auto p = contributions<Vector>(ReduceOp::sum, {4});

@@ -207,6 +207,8 @@ TEST(RegisterSharding, names_that_no_operator_has_are_refused) {
   EXPECT_THAT(invalid_argument_of([] { register_sharding("sinn", only_replicate); }),
               HasSubstr(expected + "\"add\" or \"sum\", got \"sinn\""));
   EXPECT_THAT(invalid_argument_of([] { SkipDTensorDispatch("argmx"); }), HasSubstr(expected));
+  EXPECT_THAT(invalid_argument_of([] { register_sharding("norm", only_replicate); }),
+              HasSubstr("give the rules to \"norm_one\", \"norm_two\" or \"norm_inf\""));
 }
 
 TEST(RegisterSharding, the_three_norms_have_rules_of_their_own) {

@@ -11,7 +11,7 @@ import re
 import sys
 
 # Names with an optional execution space instance and an optional mesh: four forms.
-FACTORIES = "empty zeros ones full rand randn from_function".split()
+FACTORIES = "empty zeros ones full rand randn from_function arange linspace eye".split()
 CEILINGS = {
     **dict.fromkeys(FACTORIES + "redistribute redistribute_async distribute_tensor read_npy".split(), 4),
     # from_local infers the shape, or takes it as a list or as another range; each with and without a mesh.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include <tessera/ops/detail/operand.hpp>
@@ -61,69 +62,143 @@ consteval bool expect_line() {
 
 }  // namespace detail
 
-/// Makes a tensor of the numbers begin, begin + step, …, less than `end`, or greater if step is
-/// negative. V is a View type of 1 dim. Local, as all factories are.
-///
-/// Errors: those of the factories; InvalidArgument for step 0.
-template <class V>
-DTensor<V> arange(const DeviceMesh& mesh, const Target& target, detail::element_of<V> begin,
-                  detail::element_of<V> end, detail::element_of<V> step = 1) {
-  if constexpr (detail::expect_line<V>()) {
-    using T = detail::element_of<V>;
-    return detail::named("arange", [&] {
-      const auto size =
-          detail::ramp_size(static_cast<long double>(begin), static_cast<long double>(end),
-                            static_cast<long double>(step));
-      return detail::make_from_function<V>(Execution(), mesh, target, {size},
-                                           detail::Ramp<T>{begin, step});
+namespace detail {
+
+/// Makes a factory's tensor on a mesh, or on that of the current DeviceMeshScope if `mesh` is null.
+template <class V, class Function>
+DTensor<V> make_on(const char* name, const Execution& execution, const DeviceMesh* mesh,
+                   const Target& target, const Extents& shape, const Function& function) {
+  return named(name, [&] {
+    return make_from_function<V>(execution, mesh == nullptr ? mesh_of_scope() : *mesh, target,
+                                 shape, function);
+  });
+}
+
+template <class V, class T = element_of<V>>
+DTensor<V> make_arange(const Execution& execution, const DeviceMesh* mesh, const Target& target,
+                       T begin, std::optional<T> end, T step) {
+  if constexpr (expect_line<V>()) {
+    if (!end.has_value()) {
+      end = begin;
+      begin = T(0);
+    }
+    const auto size = named("arange", [&] {
+      return ramp_size(static_cast<long double>(begin), static_cast<long double>(*end),
+                       static_cast<long double>(step));
     });
+    return make_on<V>("arange", execution, mesh, target, {size}, Ramp<T>{begin, step});
   }
   return {};
 }
-/// Makes a tensor of the numbers 0, 1, …, end - 1.
-template <class V>
-DTensor<V> arange(const DeviceMesh& mesh, const Target& target, detail::element_of<V> end) {
-  return arange<V>(mesh, target, detail::element_of<V>(0), end, detail::element_of<V>(1));
+
+template <class V, class T = element_of<V>>
+DTensor<V> make_linspace(const Execution& execution, const DeviceMesh* mesh, const Target& target,
+                         T first, T last, std::int64_t count) {
+  if constexpr (expect_line<V>()) {
+    static_assert(is_floating(element_kind<T>), "linspace makes floating-point numbers");
+    named("linspace", [&] { require_count(count); });
+    return make_on<V>("linspace", execution, mesh, target, {count},
+                      EvenlySpaced<T>{first, last, count});
+  }
+  return {};
 }
 
-/// Makes a tensor of `count` numbers from `first` to `last` at equal distances, both included. V is
-/// a View type of 1 dim with floating-point elements. Local.
+template <class V>
+DTensor<V> make_eye(const Execution& execution, const DeviceMesh* mesh, const Target& target,
+                    std::int64_t rows, std::int64_t columns) {
+  static_assert(rank_of<V> == 2,
+                "expected a View type of 2 dims: eye<Kokkos::View<double**>>(...)");
+  if constexpr (rank_of<V> == 2)
+    return make_on<V>("eye", execution, mesh, target, {rows, columns}, UnitMatrix<element_of<V>>());
+  return {};
+}
+
+}  // namespace detail
+
+/// Makes a tensor of the numbers begin, begin + step, …, less than `end`, or greater if step is
+/// negative. With one number, that is the end, and the tensor begins with 0. V is a View type of 1
+/// dim. Local, as all factories are.
+///
+/// Example: arange<Vector>(mesh, Shard(0), 5) is 0, 1, 2, 3, 4.
+/// Errors: those of the factories; InvalidArgument for step 0.
+template <class V>
+DTensor<V> arange(const DeviceMesh& mesh, const Target& target, detail::element_of<V> begin,
+                  std::optional<detail::element_of<V>> end = {}, detail::element_of<V> step = 1) {
+  return detail::make_arange<V>(Execution(), &mesh, target, begin, end, step);
+}
+/// Takes the mesh of the current DeviceMeshScope.
+template <class V>
+DTensor<V> arange(const Target& target, detail::element_of<V> begin,
+                  std::optional<detail::element_of<V>> end = {}, detail::element_of<V> step = 1) {
+  return detail::make_arange<V>(Execution(), nullptr, target, begin, end, step);
+}
+/// Orders the work on `exec`.
+template <class V>
+DTensor<V> arange(const Execution& exec, const DeviceMesh& mesh, const Target& target,
+                  detail::element_of<V> begin, std::optional<detail::element_of<V>> end = {},
+                  detail::element_of<V> step = 1) {
+  return detail::make_arange<V>(exec, &mesh, target, begin, end, step);
+}
+/// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
+template <class V>
+DTensor<V> arange(const Execution& exec, const Target& target, detail::element_of<V> begin,
+                  std::optional<detail::element_of<V>> end = {}, detail::element_of<V> step = 1) {
+  return detail::make_arange<V>(exec, nullptr, target, begin, end, step);
+}
+
+/// Makes a tensor of `count` numbers from `first` to `last` at equal distances, both included; `first`
+/// alone if count is 1. V is a View type of 1 dim with floating-point elements. Local.
 ///
 /// Errors: those of the factories; InvalidArgument for count < 0.
 template <class V>
 DTensor<V> linspace(const DeviceMesh& mesh, const Target& target, detail::element_of<V> first,
                     detail::element_of<V> last, std::int64_t count) {
-  if constexpr (detail::expect_line<V>()) {
-    using T = detail::element_of<V>;
-    static_assert(is_floating(element_kind<T>), "linspace makes floating-point numbers");
-    return detail::named("linspace", [&] {
-      detail::require_count(count);
-      return detail::make_from_function<V>(Execution(), mesh, target, {count},
-                                           detail::EvenlySpaced<T>{first, last, count});
-    });
-  }
-  return {};
+  return detail::make_linspace<V>(Execution(), &mesh, target, first, last, count);
+}
+/// Takes the mesh of the current DeviceMeshScope.
+template <class V>
+DTensor<V> linspace(const Target& target, detail::element_of<V> first, detail::element_of<V> last,
+                    std::int64_t count) {
+  return detail::make_linspace<V>(Execution(), nullptr, target, first, last, count);
+}
+/// Orders the work on `exec`.
+template <class V>
+DTensor<V> linspace(const Execution& exec, const DeviceMesh& mesh, const Target& target,
+                    detail::element_of<V> first, detail::element_of<V> last, std::int64_t count) {
+  return detail::make_linspace<V>(exec, &mesh, target, first, last, count);
+}
+/// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
+template <class V>
+DTensor<V> linspace(const Execution& exec, const Target& target, detail::element_of<V> first,
+                    detail::element_of<V> last, std::int64_t count) {
+  return detail::make_linspace<V>(exec, nullptr, target, first, last, count);
 }
 
-/// Makes a matrix with 1 on its diagonal, and 0 elsewhere. V is a View type of 2 dims. Local.
+/// Makes a matrix with 1 on its diagonal, and 0 elsewhere; a square one if there is no number of
+/// columns. V is a View type of 2 dims. Local.
 ///
 /// Errors: those of the factories.
 template <class V>
 DTensor<V> eye(const DeviceMesh& mesh, const Target& target, std::int64_t rows,
-               std::int64_t columns) {
-  static_assert(detail::rank_of<V> == 2,
-                "expected a View type of 2 dims: eye<Kokkos::View<double**>>(...)");
-  if constexpr (detail::rank_of<V> == 2)
-    return detail::named("eye", [&] {
-      return detail::make_from_function<V>(Execution(), mesh, target, {rows, columns},
-                                           detail::UnitMatrix<detail::element_of<V>>());
-    });
-  return {};
+               std::optional<std::int64_t> columns = {}) {
+  return detail::make_eye<V>(Execution(), &mesh, target, rows, columns.value_or(rows));
 }
-/// Makes a square matrix with 1 on its diagonal.
+/// Takes the mesh of the current DeviceMeshScope.
 template <class V>
-DTensor<V> eye(const DeviceMesh& mesh, const Target& target, std::int64_t rows) {
-  return eye<V>(mesh, target, rows, rows);
+DTensor<V> eye(const Target& target, std::int64_t rows, std::optional<std::int64_t> columns = {}) {
+  return detail::make_eye<V>(Execution(), nullptr, target, rows, columns.value_or(rows));
+}
+/// Orders the work on `exec`.
+template <class V>
+DTensor<V> eye(const Execution& exec, const DeviceMesh& mesh, const Target& target,
+               std::int64_t rows, std::optional<std::int64_t> columns = {}) {
+  return detail::make_eye<V>(exec, &mesh, target, rows, columns.value_or(rows));
+}
+/// Orders the work on `exec`, and takes the mesh of the current DeviceMeshScope.
+template <class V>
+DTensor<V> eye(const Execution& exec, const Target& target, std::int64_t rows,
+               std::optional<std::int64_t> columns = {}) {
+  return detail::make_eye<V>(exec, nullptr, target, rows, columns.value_or(rows));
 }
 
 namespace detail {
