@@ -7,7 +7,6 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <tessera/ops/detail/elementwise_kernel.hpp>
 #include <tessera/tensor/detail/index_map.hpp>
 #include <tessera/tensor/detail/loops.hpp>
 
@@ -197,7 +196,6 @@ struct ArgRows {
  private:
   KOKKOS_FUNCTION static void take(const T* row, std::int64_t e, std::int64_t length, T* best,
                                    std::int64_t* at) {
-    TESSERA_INDEPENDENT_ITERATIONS
     for (std::int64_t k = 0; k < length; ++k) {
       const bool takes = replaces<IsMax>(row[k], best[k]);
       best[k] = takes ? row[k] : best[k];
