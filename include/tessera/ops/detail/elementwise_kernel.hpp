@@ -18,7 +18,8 @@
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define TESSERA_INDEPENDENT_ITERATIONS
 #elif defined(__clang__)
-#define TESSERA_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+// clang warns where it cannot vectorise what it is asked to, as with sanitizers.
+#define TESSERA_INDEPENDENT_ITERATIONS
 #elif defined(__GNUC__)
 #define TESSERA_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
 #else
