@@ -109,6 +109,13 @@ TEST(OperatorRecords, explain_says_what_operators_of_several_steps_would_do) {
   EXPECT_THAT(rows, testing::AllOf(HasSubstr("mean"), testing::Not(HasSubstr("; then"))));
 }
 
+TEST(OperatorRecords, explain_takes_dot_and_vdot) {
+  const auto x = iota<Vector>(line(), Shard(0), {8}).spec();
+
+  EXPECT_THAT(explain(ops::dot, x, x), HasSubstr("dot of float64 (8)"));
+  EXPECT_THAT(explain(ops::vdot, x, x), HasSubstr("P(sum)"));
+}
+
 TEST(OperatorRecords, explain_takes_operators_of_a_program) {
   const auto x = iota<Matrix>(line(), Shard(0), {8, 4}).spec();
 

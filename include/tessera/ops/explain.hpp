@@ -53,19 +53,6 @@ std::string explain_call(const ElementwiseOperator<op>&, const First& first, con
   return explain({info, refs, element_type<elementwise_result_t<op, Common>>()});
 }
 
-inline Extents dims_over(const AllDims&, std::size_t tensor_dims) {
-  Extents all;
-  for (std::size_t d = 0; d < tensor_dims; ++d) all.push_back(static_cast<std::int64_t>(d));
-  return all;
-}
-template <class D>
-Extents dims_over(const D& over, std::size_t tensor_dims) {
-  if constexpr (std::is_integral_v<D>)
-    return reduced_dims(std::array{static_cast<int>(over)}, false, tensor_dims).dims;
-  else
-    return reduced_dims(over.dims, false, tensor_dims).dims;
-}
-
 /// Returns what a reduction would do, and what it does then if its result is Partial.
 template <class T, ReductionOp op, class A, class D>
 std::string explain_reduction(const A& operand, const D& over, const char* then = "") {
@@ -74,13 +61,12 @@ std::string explain_reduction(const A& operand, const D& over, const char* then 
   const std::array refs{explained_operand<Element>(operand)};
   const auto& shape = refs[0].spec->shape();
   const auto dims = named(info.function.text, [&] {
-    const auto result = dims_over(over, shape.size());
-    require_elements(op, shape, {result, false});
+    const auto result = reduced_dims_of(over, shape.size());
+    require_elements(op, shape, result);
     return result;
   });
-  constexpr bool keeps_dims = !std::is_integral_v<D> && dropped_dims<D> == 0;
-  return explain({info, refs, element_type<reduced_element_t<op, Element>>(), dims, keeps_dims},
-                 then);
+  const auto type = element_type<reduced_element_t<op, Element>>();
+  return explain({info, refs, type, dims.dims, dims.keeps}, then);
 }
 template <class T, ReductionOp op, class A, class D = AllDims>
 std::string explain_call(const ReductionOperator<op>&, const A& operand, const D& over = {}) {
@@ -95,6 +81,15 @@ std::string explain_call(const NormOperator&, const A& operand, Norm norm = Norm
   if (norm == Norm::inf) return explain_reduction<T, ReductionOp::norm_inf>(operand, over);
   return explain_reduction<T, ReductionOp::sum_of_squares>(operand, over,
                                                            "reduces the sums of squares");
+}
+
+/// Returns what dot() or vdot() would do.
+template <class T, ReductionOp op, class A, class B>
+std::string explain_call(const DotOperator<op>&, const A& a, const B& b) {
+  using Element = typename ExplainedElement<T, A>::type;
+  const std::array refs{explained_operand<Element>(a), explained_operand<Element>(b)};
+  const auto dims = reduced_dims_of(AllDims(), refs[0].spec->shape().size()).dims;
+  return explain({reduction_info(op), refs, element_type<reduced_element_t<op, Element>>(), dims});
 }
 
 /// Returns what var() and std() would do: what the mean takes, and what follows.

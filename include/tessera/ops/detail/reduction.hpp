@@ -52,16 +52,17 @@ struct ReducedDims {
 /// or named twice.
 ReducedDims reduced_dims(std::span<const int> dims, bool keeps, std::size_t tensor_dims);
 
-template <std::size_t Rank, class D>
-ReducedDims reduced_dims_of(const D& over) {
+template <class D>
+ReducedDims reduced_dims_of(const D& over, std::size_t tensor_dims) {
   if constexpr (std::is_same_v<D, AllDims>) {
     ReducedDims result;
-    for (std::size_t d = 0; d < Rank; ++d) result.dims.push_back(static_cast<std::int64_t>(d));
+    for (std::size_t d = 0; d < tensor_dims; ++d)
+      result.dims.push_back(static_cast<std::int64_t>(d));
     return result;
   } else if constexpr (std::is_integral_v<D>) {
-    return reduced_dims(std::array{static_cast<int>(over)}, false, Rank);
+    return reduced_dims(std::array{static_cast<int>(over)}, false, tensor_dims);
   } else {
-    return reduced_dims(over.dims, dropped_dims<D> == 0 && !over.dims.empty(), Rank);
+    return reduced_dims(over.dims, dropped_dims<D> == 0 && !over.dims.empty(), tensor_dims);
   }
 }
 
@@ -122,7 +123,7 @@ auto call_reduction(const Execution& execution, const D& over, double correction
     using T = std::remove_const_t<typename V::value_type>;
     using Result = reduced_view_t<op, V, D>;
     const auto& info = reduction_info(op);
-    const auto dims = named(info.function.text, [&] { return reduced_dims_of<V::rank()>(over); });
+    const auto dims = named(info.function.text, [&] { return reduced_dims_of(over, V::rank()); });
     const std::array operands{operand_ref<T>(first), operand_ref<T>(second)...};
     const CallRequest request{info, operands, element_type<typename Result::value_type>(),
                               dims.dims, dims.keeps};
@@ -153,7 +154,7 @@ auto call_reduction_on_views(const Execution& execution, const D& over, double c
     using Result = reduced_view_t<op, V, D>;
     const auto& info = reduction_info(op);
     return named(info.function.text, [&] {
-      const auto dims = reduced_dims_of<V::rank()>(over);
+      const auto dims = reduced_dims_of(over, V::rank());
       const auto shape = extents_of(first);
       require_elements(op, shape, dims);
       const std::array arrays{array_ref(first), array_ref(second)...};
