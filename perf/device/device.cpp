@@ -230,9 +230,8 @@ int main(int argc, char** argv) {
   using namespace tessera;
   const ScopeGuard guard(argc, argv);
   std::vector<char*> arguments(argv, argv + argc);
-  if (perf::take_brief(arguments)) {
-    perf::edge = 256;
-  }
+  perf::rounds = 9;
+  if (perf::take_brief(arguments)) perf::edge = 256;
   if (perf::world().size() == 1) perf::add_kernels();
   perf::add_calls();
   return perf::run_benchmarks(static_cast<int>(arguments.size()), arguments.data(),

@@ -124,9 +124,7 @@ int main(int argc, char** argv) {
   using namespace tessera;
   const ScopeGuard guard(argc, argv);
   std::vector<char*> arguments(argv, argv + argc);
-  if (perf::take_brief(arguments)) {
-    perf::edge = 256;
-  }
+  if (perf::take_brief(arguments)) perf::edge = 256;
   perf::add_all();
   return perf::run_benchmarks(static_cast<int>(arguments.size()), arguments.data(),
                               perf::world().rank());

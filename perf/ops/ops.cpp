@@ -21,8 +21,7 @@ using Matrix = Kokkos::View<double**, Kokkos::LayoutRight>;
 using Line = Kokkos::View<double*, Kokkos::LayoutRight>;
 using Rows = Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>;
 
-constexpr bool has_device = !Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace,
-                                                        Matrix::memory_space>::accessible;
+using detail::has_device;
 
 std::int64_t edge = has_device ? 16384 : 4096;  // length of a side of the matrices
 
@@ -325,9 +324,7 @@ int main(int argc, char** argv) {
   using namespace tessera;
   const ScopeGuard guard(argc, argv);
   std::vector<char*> arguments(argv, argv + argc);
-  if (perf::take_brief(arguments)) {
-    perf::edge = 256;
-  }
+  if (perf::take_brief(arguments)) perf::edge = 256;
   perf::add_all();
   return perf::run_benchmarks(static_cast<int>(arguments.size()), arguments.data(),
                               perf::world().rank());

@@ -33,26 +33,18 @@ bool is_arg_dim(const ReducedDims& over, std::size_t d) {
   return std::ranges::find(over.dims, static_cast<std::int64_t>(d)) != over.dims.end();
 }
 
-/// Adds a dim inside the others: to the innermost loop, if it follows that in memory.
-void add_dim(DeviceLoops& loops, LoopArray& strides, std::int64_t extent, std::int64_t stride) {
-  if (extent == 1) return;
-  const int inner = loops.size - 1;
-  if (inner < 0 || strides[inner] != stride * extent) {
-    strides[loops.size] = stride;
-    loops.add(extent);
-    return;
-  }
-  const auto outer = loops;
-  loops = {};
-  for (int d = 0; d < inner; ++d) loops.add(outer.extents[d]);
-  loops.add(outer.extents[inner] * extent);
-  strides[inner] = stride;
+/// Makes loops over dims in this order; those that follow one another in memory become one.
+void set_loops(DeviceLoops& loops, LoopArray& loop_array, Extents extents, Extents strides) {
+  join_dims(extents, std::span(&strides, 1));
+  loops = DeviceLoops(extents);
+  loop_array = loop_strides(strides);
 }
 
 /// Makes the loops over a local piece. `piece` has the sections of each dim.
 ArgLoops arg_loops_of(const ArrayRef& operand, const ReducedDims& over, const Extents& shape,
                       const Piece* piece) {
   ArgLoops loops{operand.data, {}, {}, {}, {}, {}};
+  Extents kept, kept_strides, reduced, reduced_strides;
   std::int64_t stride = reduced_size(shape, over.dims);
   auto least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -70,13 +62,17 @@ ArgLoops arg_loops_of(const ArrayRef& operand, const ReducedDims& over, const Ex
       if (piece != nullptr) loops.maps[at] = IndexMap(piece->sections[d]);
       if (piece == nullptr) loops.maps[at] = IndexMap(Sections(Interval{0, shape[d]}));
       loops.reduced_dims.add(looped);
-      add_dim(loops.reduced, loops.reduced_strides, looped, bytes);
+      reduced.push_back(looped);
+      reduced_strides.push_back(bytes);
       loops.elements *= extent;
     } else {
-      add_dim(loops.kept, loops.kept_strides, looped, bytes);
+      kept.push_back(looped);
+      kept_strides.push_back(bytes);
       loops.results *= extent;
     }
   }
+  set_loops(loops.kept, loops.kept_strides, kept, kept_strides);
+  set_loops(loops.reduced, loops.reduced_strides, reduced, reduced_strides);
   return loops;
 }
 
@@ -206,9 +202,11 @@ void reduce_positions(const Execution& execution, const char* label, const ArgLo
   const auto parts =
       arg_parts<T>(execution, loops, on_device, by_rows ? rows.items() : loops.results, bytes);
   // The parts, and what they become in each step.
+  const auto fewer_than = [](std::int64_t some) {
+    return std::max<std::int64_t>(1, some / parts_per_thread);
+  };
   auto room = parts;
-  for (auto fewer = parts; fewer > 1; room += fewer)
-    fewer = std::max<std::int64_t>(1, fewer / parts_per_thread);
+  for (auto some = parts; some > 1; room += some) some = fewer_than(some);
   const auto all = allocate_found(temporaries, type, room, loops.results, result.space, label);
   auto found = parts_of(all, 0, parts);
   const auto at_first = pointers_to<T>(found, loops.results);
@@ -222,8 +220,7 @@ void reduce_positions(const Execution& execution, const char* label, const ArgLo
                ArgKernel<IsMax, T>{loops, parts, on_device, at_first.values, at_first.positions});
   // Other ranks get one part; else the last kernel combines the last parts.
   for (auto used = parts; found.parts > (is_spread ? 1 : parts_per_thread);) {
-    const auto fewer =
-        parts_of(all, used, std::max<std::int64_t>(1, found.parts / parts_per_thread));
+    const auto fewer = parts_of(all, used, fewer_than(found.parts));
     launch_arg(execution, label, result.space, fewer.parts * loops.results,
                found.parts * loops.results * std::int64_t{sizeof(T)},
                ArgFewerParts<IsMax, T>{pointers_to<T>(found, loops.results),
@@ -233,13 +230,16 @@ void reduce_positions(const Execution& execution, const char* label, const ArgLo
   }
   if (is_spread) found = gather(found);
   ArgCombine<IsMax, T> combine{pointers_to<T>(found, loops.results), result.data, {}, {}};
+  Extents kept, strides;
   for (std::size_t d = 0, to = 0; d < operand_dims; ++d) {
     const bool is_gone = is_arg_dim(over, d);
-    if (!is_gone)
-      add_dim(combine.kept, combine.result_strides, std::max<std::int64_t>(1, result.extents[to]),
-              result.strides[to] * result.type.size);
+    if (!is_gone) {
+      kept.push_back(std::max<std::int64_t>(1, result.extents[to]));
+      strides.push_back(result.strides[to] * result.type.size);
+    }
     if (!is_gone || over.keeps) ++to;
   }
+  set_loops(combine.kept, combine.result_strides, kept, strides);
   launch_arg(execution, label, result.space, loops.results,
              found.parts * loops.results * std::int64_t{sizeof(T)}, combine);
   temporaries.finish();

@@ -21,10 +21,7 @@ OwnedArray Temporaries::allocate(ElementType type, const Extents& shape, MemoryS
       Kokkos::View<std::byte*, Kokkos::LayoutRight, Kokkos::DefaultExecutionSpace::memory_space>;
   auto& memory = recycler(*mesh_);
   const Extents bytes{std::max<std::int64_t>(1, product(shape) * type.size)};
-  if (const auto* view = memory.find_any<Bytes>(bytes))
-    return {row_major(view->data(), type, shape, space), held(*view)};
-  const auto view = tessera::detail::allocate<Bytes>(bytes, label);
-  memory.keep_for_any(view);
+  const auto view = memory.view_for_any<Bytes>(bytes, label);
   is_fresh_on_device_ |= !memory.keeps(view.data());
   return {row_major(view.data(), type, shape, space), held(view)};
 }

@@ -54,6 +54,19 @@ bool is_one_dim(const Extents& extents, std::span<const Extents> strides, std::s
   });
 }
 
+/// Joins dims that follow each other, here and in memory, for every operand.
+void join(Extents& extents, std::span<Extents> strides) {
+  std::size_t kept = 0;
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    if (kept > 0 && is_one_dim(extents, strides, kept - 1, d)) {
+      const auto outer = extents[--kept];
+      extents[d] *= outer;
+    }
+    copy_dim(extents, strides, d, kept++);
+  }
+  truncate(extents, strides, kept);
+}
+
 }  // namespace
 
 Divisor::Divisor(std::int64_t d) {
@@ -93,18 +106,15 @@ LoopArray loop_strides(const Extents& strides) {
   return result;
 }
 
+void join_dims(Extents& extents, std::span<Extents> strides) {
+  drop_single(extents, strides);
+  join(extents, strides);
+}
+
 void simplify(Extents& extents, std::span<Extents> strides) {
   drop_single(extents, strides);
   sort(extents, strides);
-  std::size_t kept = 0;
-  for (std::size_t d = 0; d < extents.size(); ++d) {
-    if (kept > 0 && is_one_dim(extents, strides, kept - 1, d)) {
-      const auto outer = extents[--kept];
-      extents[d] *= outer;
-    }
-    copy_dim(extents, strides, d, kept++);
-  }
-  truncate(extents, strides, kept);
+  join(extents, strides);
 }
 
 }  // namespace tessera::detail

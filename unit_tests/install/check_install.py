@@ -33,8 +33,12 @@ def has_openmp(compiler):
 
 
 def has_mpi(wrapper):
-    """A package may bring the wrapper without the headers."""
+    """Whether the wrapper finds mpi.h: a package may bring it without the headers."""
     return run(wrapper, "-fsyntax-only", "-x", "c++", "-", input="#include <mpi.h>\n").returncode == 0
+
+
+def consumer_source():
+    return f"{given['source']}/unit_tests/install/consumer"
 
 
 def dependencies():
@@ -71,8 +75,7 @@ class Case(unittest.TestCase):
         return run(given["cmake"], "-S", source, "-B", str(build), f"-DCMAKE_CXX_COMPILER={compiler}", *dependencies(), *options)
 
     def build_and_run(self, *options, compiler=None):
-        consumer = str(pathlib.Path(given["source"]) / "unit_tests/install/consumer")
-        result = self.configure(consumer, "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
+        result = self.configure(consumer_source(), "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
                                 "-DCONSUMER_FLAGS=-Werror", *options, compiler=compiler)
         self.assertEqual(result.returncode, 0, result.stdout)
         self.succeed(given["cmake"], "--build", str(self.folder / "consumer"), "--parallel", str(os.cpu_count()))
@@ -140,8 +143,7 @@ class Installed(Case):
         kokkos.mkdir()
         (kokkos / "KokkosConfig.cmake").write_text("set(Kokkos_FOUND TRUE)\nset(Kokkos_DEVICES HPX)\n")
         (kokkos / "KokkosConfigVersion.cmake").write_text("set(PACKAGE_VERSION 5.9)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n")
-        consumer = str(pathlib.Path(given["source"]) / "unit_tests/install/consumer")
-        result = self.configure(consumer, f"-Dtessera_ROOT={self.prefix}", f"-DKokkos_DIR={kokkos}")
+        result = self.configure(consumer_source(), f"-Dtessera_ROOT={self.prefix}", f"-DKokkos_DIR={kokkos}")
         self.assertNotEqual(result.returncode, 0)
         self.assertRegex(" ".join(result.stdout.split()), r"tessera was built for a Kokkos with [\w;]+, .* has HPX")
 
@@ -151,7 +153,7 @@ class Installed(Case):
             self.skipTest("one MPI only")
         said = []
         for wrapper in wrappers:
-            result = self.configure(f"{given['source']}/unit_tests/install/consumer", f"-Dtessera_ROOT={self.prefix}",
+            result = self.configure(consumer_source(), f"-Dtessera_ROOT={self.prefix}",
                                     f"-DMPI_CXX_COMPILER={wrapper}")
             said.append(" ".join(result.stdout.split()))
             shutil.rmtree(self.folder / "consumer")
@@ -197,8 +199,7 @@ class Pages(Case):
 
 class FromSource(Case):
     def test_is_configured_by_fetch_content_as_it_comes(self):
-        consumer = f"{given['source']}/unit_tests/install/consumer"
-        result = self.configure(consumer, "-DCONSUMES=FetchContent", f"-DTESSERA_SOURCE_DIR={given['source']}")
+        result = self.configure(consumer_source(), "-DCONSUMES=FetchContent", f"-DTESSERA_SOURCE_DIR={given['source']}")
         self.assertEqual(result.returncode, 0, result.stdout)
 
     # Compiled by folder, which takes half of the time; scripts/check tidy reads each source by itself.

@@ -204,10 +204,10 @@ auto call_operator(const Execution& exec, const Op& op, const A&... operands) {
   return detail::DTensorAccess::make(Result(view), mesh, detail::output_of(*prepared));
 }
 
-/// Gives an operator other rules: one of the library's (as an object, such as ops::exp, or by its
-/// name: that of the object, but "norm_one", "norm_two" and "norm_inf"), or one of the program's, as an object. `rules` is called once for each new combination of operands, and
-/// must return the same on all ranks. Call register_sharding() on all ranks alike, before they use
-/// the operator. Local.
+/// Gives other rules to an operator of the program, or of the library. The former is given as an
+/// object, the latter also by name, such as ops::exp or "exp"; ops::norm is "norm_one", "norm_two" and
+/// "norm_inf". `rules` is called once for each new combination of operands, and must return the same
+/// on all ranks. Call register_sharding() on all ranks alike, before they use the operator. Local.
 ///
 /// Example: register_sharding(ops::exp, [](const OperatorCall&) {
 ///            return std::vector<OperatorRule>{{Replicate(), {Replicate()}}}; });

@@ -50,6 +50,15 @@ class Recycler {
     add(entry_of(nullptr, view));
   }
 
+  /// Returns memory of this type and shape: that of find_any(), or fresh memory, which it keeps.
+  template <class V>
+  V view_for_any(const Extents& shape, const char* label) {
+    if (const auto* view = find_any<V>(shape)) return *view;
+    auto view = allocate<V>(shape, label);
+    keep_for_any(view);
+    return view;
+  }
+
   /// Returns whether keep_for_any() got the View of this memory, so that it counts as a holder of it.
   bool keeps(const void* data) const;
 

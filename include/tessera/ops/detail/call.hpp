@@ -128,12 +128,8 @@ DTensor<Result> result_tensor(const Execution& execution, const DeviceMesh& mesh
   const auto& box = local_box_of(call);
   if (execution.is_given())
     return DTensorAccess::make(allocate<Result>(box.shape, label), mesh, spec, box);
-  auto& recycled = recycler(mesh);
-  if (const auto* view = recycled.find_any<Result>(box.shape))
-    return DTensorAccess::make(*view, mesh, spec, box);
-  auto view = allocate<Result>(box.shape, label);
-  recycled.keep_for_any(view);
-  return DTensorAccess::make(std::move(view), mesh, spec, box);
+  return DTensorAccess::make(recycler(mesh).view_for_any<Result>(box.shape, label), mesh, spec,
+                             box);
 }
 
 /// Says how an operator was called.

@@ -14,13 +14,9 @@
 #include <tessera/tensor/detail/loops.hpp>
 #include <tessera/tensor/detail/owned_array.hpp>
 
-/// Says that a loop's iterations may run at once, also where the result is an operand.
-#if defined(__CUDACC__) || defined(__HIPCC__)
-#define TESSERA_INDEPENDENT_ITERATIONS
-#elif defined(__clang__)
-// clang warns where it cannot vectorise what it is asked to, as with sanitizers.
-#define TESSERA_INDEPENDENT_ITERATIONS
-#elif defined(__GNUC__)
+/// Says that a loop's iterations may run at once, also where the result is an operand. Others than GCC are
+/// not told: clang warns where it cannot vectorise what it is asked to, as with sanitizers.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__)
 #define TESSERA_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
 #else
 #define TESSERA_INDEPENDENT_ITERATIONS

@@ -164,6 +164,10 @@ Loops make_loops(const Extents& extents, std::int64_t chunk);
 /// Returns `strides` in the form that Loops take: 0 beyond the last dim.
 LoopArray loop_strides(const Extents& strides);
 
+/// Drops extents of 1, and joins dims that follow each other, here and in memory, for every operand.
+/// strides[k] holds the strides of operand k; all change together with `extents`.
+void join_dims(Extents& extents, std::span<Extents> strides);
+
 /// Reduces the number of loops over the same elements: drops extents of 1, sorts by the first
 /// operand's strides (largest outermost), and joins dims that form one dim for every operand.
 /// strides[k] holds the strides of operand k; all change together with `extents`.
