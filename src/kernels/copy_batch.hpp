@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For ops: words in which kernels copy elements, and many copies in one kernel.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <type_traits>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -199,17 +201,6 @@ bool counts_numbers_here(const DeviceMesh& mesh, const DTensorSpec& output) {
   return true;
 }
 
-/// Returns whether ranks hold parts of the reduced dims, whose results the operator itself combines.
-bool splits_reduced_dims(const Choice& choice) {
-  for (std::size_t m = 0; m < choice.rules.size(); ++m) {
-    const auto& [output, inputs] = choice.rules[m];
-    if (choice.output.layout().shape()[m] > 1 && output.is_replicate() && inputs.front() &&
-        inputs.front()->is_shard())
-      return true;
-  }
-  return false;
-}
-
 /// Throws InvalidArgument unless local pieces of the operands give a local piece of the result, on all
 /// ranks. Only rules that users register may be wrong.
 void require_true_shapes(const OperatorInfo& op, const OperatorCall& call, const Choice& choice) {
@@ -240,6 +231,18 @@ void require_true_shapes(const OperatorInfo& op, const OperatorCall& call, const
   }
 }
 
+std::uint64_t hash_of(const OperatorAttribute& attribute) {
+  const auto of_value = [&]<class T>(const T& value) {
+    if constexpr (std::is_same_v<T, double>)
+      return hash_combine(attribute.value.index(), std::bit_cast<std::uint64_t>(value));
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+      return hash_combine(attribute.value.index(), static_cast<std::uint64_t>(value));
+    else
+      return hash_range(attribute.value.index(), value);
+  };
+  return hash_range(std::visit(of_value, attribute.value), attribute.name);
+}
+
 std::uint64_t agreed_hash(const PreparedCall& prepared) {
   auto hash = hash_combine(prepared.call.shape.size(), prepared.call.type);
   for (const auto& operand : prepared.call.operands)
@@ -247,6 +250,7 @@ std::uint64_t agreed_hash(const PreparedCall& prepared) {
   for (const auto& input : prepared.choice.inputs)
     hash = hash_combine(hash, input ? input->hash() : 0);
   for (const auto dim : prepared.dims) hash = hash_combine(hash, static_cast<std::uint64_t>(dim));
+  for (const auto& attribute : prepared.attributes) hash = hash_combine(hash, hash_of(attribute));
   hash = hash_combine(hash, prepared.keeps_dims ? 1 : 0);
   hash = hash_combine(hash, prepared.choice.output.hash());
   return hash;
@@ -268,6 +272,9 @@ std::shared_ptr<const PreparedCall> make_prepared(const DeviceMesh& mesh,
         prepare_operand(mesh, result->call.operands[k], choice.inputs[k], choice.moves[k]));
     result->copies |= result->operands.back().target.has_value();
   }
+  if (request.op.own.on_whole_mesh != nullptr && choice.own_exchanges > 0)
+    result->summa = std::make_shared<Summa>(*choice.inputs[0], *choice.inputs[1],
+                                            result->call.operands[0].type);
   result->hash = agreed_hash(*result);
   log(LogLevel::debug, module, [&] { return explain(*result); });
   if (choice.is_implicit())
@@ -352,7 +359,8 @@ void run_moving(const Execution& execution, const DeviceMesh& mesh, const Prepar
     if (has_exchange) operation.agree(call.hash, [&] { return to_string(call.call); });
     if (!mesh.coordinate()) return;
     if (call.copies) moved.move(on, mesh, request, call, owner);
-    kernel(moved.arrays(), result);
+    keeping(
+        mesh.communicator(), [&] { kernel(moved.arrays(), result); }, owner);
     if (has_exchange) finish(on, request.op.label);
   });
 }
@@ -384,6 +392,10 @@ std::string explain(const PreparedCall& prepared) {
                          to_string(choice.inputs[k]->placements()));
   }
   if (choice.exchanges > 0) moves += fmt::format("; at most {} B received per rank", choice.bytes);
+  if (choice.own_exchanges > 0)
+    moves +=
+        fmt::format("; the operator itself: {} exchange{}, about {} B received per rank",
+                    choice.own_exchanges, choice.own_exchanges == 1 ? "" : "s", choice.own_bytes);
   return text + moves;
 }
 
@@ -398,14 +410,16 @@ std::shared_ptr<PreparedCall> choose_for(const CallRequest& request, Redistribut
     result->call = call_of(request);
     bool is_registered = false;
     const auto rules = rules_of(request.op, result->call, is_registered);
-    auto choice = choose(result->call, rules, allowed);
+    auto own = request.op.own;
+    if (is_registered) own.on_whole_mesh = nullptr;  // the program's rules count
+    auto choice = choose(result->call, rules, allowed, own);
     require<PlacementMismatch>(choice.has_value(), [&] {
       return "expected placements that fit: " + mismatch_in_words(result->call, rules, allowed);
     });
     if (is_registered) require_true_shapes(request.op, result->call, *choice);
     result->choice = std::move(*choice);
     result->moves = result->choice.moves_at_all();
-    result->communicates = request.op.has_exchange && splits_reduced_dims(result->choice);
+    result->communicates = result->choice.own_exchanges > 0;
     return result;
   });
 }

@@ -196,8 +196,8 @@ class MoveCosts {
 /// Goes through combinations of rules, and keeps the best one.
 class Chooser {
  public:
-  Chooser(const OperatorCall& call, const std::vector<OperatorRule>& rules)
-      : call_(call), rules_(rules), costs_(call) {
+  Chooser(const OperatorCall& call, const std::vector<OperatorRule>& rules, int own_exchanges)
+      : call_(call), rules_(rules), own_exchanges_(own_exchanges), costs_(call) {
     for (std::size_t k = 0; k < call.operands.size(); ++k)
       if (call.operands[k].spec) tensors_.push_back(k);
     mesh_dims_ = static_cast<std::size_t>(call.operands[tensors_.front()].spec->layout().ndim());
@@ -263,18 +263,44 @@ class Chooser {
       choice.bytes += cost.bytes;
       choice.exchanges += cost.exchanges;
     }
+    add_own_cost(choice, combination);
     if (best_ && price(choice) >= price(*best_)) return;
     choice.output = candidate.output();
     for (const auto* rule : combination) choice.rules.push_back(*rule);
     best_ = std::move(choice);
   }
 
+  /// Adds what the operator itself exchanges where ranks hold parts of its dims.
+  void add_own_cost(Choice& choice, const Combination& combination) const {
+    if (own_exchanges_ == 0) return;
+    const auto& dims = call_.integers("dims");
+    const auto& input = *choice.inputs[tensors_.front()];
+    const auto is_own = [&](std::int64_t dim) {
+      return std::ranges::find(dims, dim) != dims.end();
+    };
+    bool splits = false;
+    for (std::size_t m = 0; m < mesh_dims_; ++m) {
+      const auto& wanted = *combination[m]->inputs[tensors_.front()];
+      splits |= input.layout().shape()[m] > 1 && !combination[m]->output.is_partial() &&
+                wanted.is_shard() && is_own(wanted.dim());
+    }
+    if (!splits) return;
+    std::int64_t lines = 1;
+    const auto largest = input.largest_local_shape();
+    for (std::size_t d = 0; d < largest.size(); ++d)
+      if (!is_own(static_cast<std::int64_t>(d))) lines *= largest[d];
+    choice.own_exchanges = own_exchanges_;
+    choice.own_bytes = own_exchanges_ * lines * call_.type.size;
+  }
+
   static std::int64_t price(const Choice& choice) {
-    return choice.bytes + choice.exchanges * bytes_per_exchange;
+    return choice.bytes + choice.own_bytes +
+           (choice.exchanges + choice.own_exchanges) * bytes_per_exchange;
   }
 
   const OperatorCall& call_;
   const std::vector<OperatorRule>& rules_;
+  int own_exchanges_;
   MoveCosts costs_;
   std::vector<std::size_t> tensors_;
   std::size_t mesh_dims_;
@@ -294,9 +320,11 @@ bool Choice::is_implicit() const {
 }
 
 std::optional<Choice> choose(const OperatorCall& call, const std::vector<OperatorRule>& rules,
-                             Redistribution allowed) {
-  Chooser chooser(call, rules);
+                             Redistribution allowed, const OwnAlgorithm& own) {
+  Chooser chooser(call, rules, own.exchanges);
   if (auto choice = chooser.best(OperandMove::none, true)) return choice;
+  if (own.on_whole_mesh != nullptr)
+    if (auto choice = own.on_whole_mesh(call)) return choice;
   if (auto choice = chooser.best(OperandMove::none, false)) return choice;
   if (allowed == Redistribution::none) return {};
   if (auto choice = chooser.best(OperandMove::slices, true)) return choice;

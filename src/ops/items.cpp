@@ -9,6 +9,8 @@
 #include <tessera/redistribute/detail/redistribution.hpp>
 #include <tessera/tensor/detail/owned_array.hpp>
 
+#include "ops/temporaries.hpp"
+
 namespace tessera::detail {
 namespace {
 
@@ -54,8 +56,9 @@ struct ItemMoves {
 };
 
 /// Agrees on the items, and prepares the moves that reduce them.
-ItemMoves moves_of(Operation& operation, const DeviceMesh& mesh,
+ItemMoves moves_of(Operation& operation, const Execution& execution, const DeviceMesh& mesh,
                    std::span<const ItemRequest> items) {
+  Temporaries temporaries(execution, &mesh);
   std::uint64_t hash = items.size();
   for (const auto& item : items)
     hash = hash_combine(hash_combine(hash, item.spec->hash()), item.array.type);
@@ -68,7 +71,7 @@ ItemMoves moves_of(Operation& operation, const DeviceMesh& mesh,
     const auto target = replicated(spec.layout(), spec.shape());
     const auto type = item.array.type;
     moves.redistributors.push_back(cached_redistributor(mesh, spec, target, type, {}));
-    moves.memory->push_back(allocate_array(type, {}, item.array.space, "tessera::items"));
+    moves.memory->push_back(temporaries.allocate(type, {}, item.array.space, "tessera::items"));
     moves.pieces.push_back({item.array, moves.memory->back().array});
     moves.arrays.back() = moves.memory->back().array;
   }
@@ -101,7 +104,7 @@ void read_items(const Execution& execution, std::span<const ItemRequest> items,
   ItemMoves moves;
   if (has_partial(items))
     collectively(mesh, "items", [&](Operation& operation) {
-      moves = moves_of(operation, mesh, items);
+      moves = moves_of(operation, execution, mesh, items);
       if (!mesh.coordinate()) return;
       keeping(
           mesh.communicator(),
@@ -123,7 +126,7 @@ std::optional<PendingWork> start_items(Operation& operation, const Execution& ex
     read_items(execution, items, [&] { return owner; });
     return {};
   }
-  const auto moves = moves_of(operation, mesh, items);
+  const auto moves = moves_of(operation, execution, mesh, items);
   if (!mesh.coordinate()) return {};
   PendingWork work{{}, execution, held_with_memory(owner, moves), "tessera::items"};
   for (std::size_t i = 0; i < moves.redistributors.size(); ++i)

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include <tessera/ops/detail/call.hpp>
 
 #include "ops/choose.hpp"
+#include "ops/summa.hpp"
 
 namespace tessera::detail {
 
@@ -33,7 +35,8 @@ struct PreparedCall {
   std::vector<IndexMap> maps = {};  ///< global indices of that piece, by tensor dim
   bool copies = false;              ///< whether an operand is copied before the kernel runs
   bool counts_numbers = true;
-  std::uint64_t hash = 0;  ///< what the other ranks compare
+  std::uint64_t hash = 0;             ///< what the other ranks compare
+  std::shared_ptr<Summa> summa = {};  ///< panels of matmul; null for all other operators
 };
 
 /// Chooses placements for a call, and fills in what does not depend on the rank. Errors: those of

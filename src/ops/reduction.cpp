@@ -25,7 +25,7 @@ ReducedDims dims_of(const OperatorCall& call) {
 Extents reduced_shape_of_call(const OperatorCall& call) {
   const auto& shape = call.operands.front().spec->shape();
   for (const auto& operand : call.operands)
-    require(call.name == "var" || operand.spec->shape() == shape, [&] {
+    require(call.name == "var" || call.name == "logsumexp" || operand.spec->shape() == shape, [&] {
       return fmt::format("expected tensors of one shape, got {} and {}", to_string(shape),
                          to_string(operand.spec->shape()));
     });
@@ -63,7 +63,7 @@ constexpr OperatorInfo reduction_info_of() {
           reduction_rules_of<op>,
           true,
           true,
-          op == ReductionOp::argmin || op == ReductionOp::argmax};
+          {op == ReductionOp::argmin || op == ReductionOp::argmax ? 1 : 0}};
 }
 
 constexpr auto reduction_infos = []<std::size_t... I>(std::index_sequence<I...>) {

@@ -13,6 +13,7 @@
 
 #include "ops/elementwise_dispatch.hpp"
 #include "ops/reduction_kernel.hpp"
+#include "ops/softmax_function.hpp"
 
 namespace tessera::detail {
 
@@ -101,6 +102,7 @@ struct ReductionWork {
       return static_cast<Acc>(value);
   }
 
+  TESSERA_ALSO_FOR_HOST_NUMBERS
   KOKKOS_FUNCTION Acc lift(const T& a, const T& b) const {
     using enum ReductionOp;
     if constexpr (op == variance) {
@@ -108,6 +110,8 @@ struct ReductionWork {
         return absolute_square<Acc>(T{a.real - b.real, a.imag - b.imag});
       else
         return absolute_square<Acc>(static_cast<Acc>(a) - static_cast<Acc>(b));
+    } else if constexpr (op == sum_of_exp) {
+      return Kokkos::exp(static_cast<Acc>(a) - shift_of(static_cast<Acc>(b)));
     } else if constexpr (is_complex_number<T> && op == vdot) {
       return Product()(T{a.real, -a.imag}, b);
     } else {

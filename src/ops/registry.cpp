@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -82,8 +83,11 @@ std::uint64_t registry_generation() {
 
 const char* require_operator_name(const char* name) {
   const std::string_view wanted(name);
+  constexpr std::array<std::string_view, 13> others{
+      "std",  "norm",   "matmul", "softmax", "log_softmax", "logsumexp", "cross_entropy",
+      "take", "cumsum", "diag",   "tril",    "triu",        "outer"};
   const bool is_known =
-      wanted == "std" || wanted == "norm" ||
+      std::ranges::find(others, wanted) != others.end() ||
       std::ranges::any_of(elementwise_table,
                           [&](const ElementwiseTraits& each) { return each.name == wanted; }) ||
       std::ranges::any_of(reduction_table, [&](const ReductionTraits& each) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/tensor/detail/owned_array.hpp>
 #include <tessera/tensor/execution.hpp>
@@ -10,10 +12,10 @@ namespace tessera::detail {
 
 /// Gives out memory that kernels of one call need.
 ///
-/// To allocate and to free memory of a device takes longer than many kernels. So a call on a mesh and
-/// without an instance reuses device memory of earlier calls: its kernels run one after another on the default
-/// instance. Any other call allocates device memory, and waits for its kernels before it frees it. Memory of
-/// the host is always fresh.
+/// To allocate and to free memory takes longer than many kernels, most of all on a device. So a call on a
+/// mesh and without an instance reuses memory of earlier calls, as results do: its kernels run one after
+/// another on the default instance. Any other call allocates memory; if that is a device's, it waits for its
+/// kernels before it frees it.
 class Temporaries {
  public:
   /// `mesh` is null where there is none.
@@ -34,6 +36,7 @@ class Temporaries {
   const Execution& execution_;
   const DeviceMesh* mesh_;
   bool is_fresh_on_device_ = false;
+  std::vector<const void*> given_;  ///< memory on a device that the recycler has kept
 };
 
 }  // namespace tessera::detail

@@ -64,4 +64,45 @@ inline constexpr int reads_at_once = 4;
 /// three steps from the most parts to one result. Shown by: perf_ops, row sum_all, on a device.
 inline constexpr std::int64_t parts_per_thread = 64;
 
+/// Number of neighbouring lines that running sums over an outer dim take together on the host: rows of
+/// elements are read one after another, while the sums stay in the cache.
+///
+/// Measured on 2 ranks with 4096² doubles: with 512, 1.48 of plain loops, with 4096 0.83 to 0.91. Shown by:
+/// perf_ops, row cumsum_rows.
+inline constexpr int summed_lines = 4096;
+
+/// Largest number of elements of lines that the host takes together even if their elements are nearer
+/// than neighbouring lines: to find each line takes longer than to add up so few. Not measured;
+/// judgement. Shown by: perf_ops, row cumsum_columns.
+inline constexpr std::int64_t short_line = 32;
+
+/// Least number of elements that a thread of a device adds up for a running sum, so that the sums of
+/// chunks take at most a sixteenth of the operand. Not measured; judgement. Shown by: perf_ops, row
+/// cumsum_columns, on a device.
+inline constexpr std::int64_t least_device_chunk = 16;
+
+/// Number of rows of a product that one item of the host's kernel computes. Where the build has
+/// a BLAS, the kernel computes products of integers and of 16-bit and long numbers only. Not measured on
+/// its own; judgement: the sums of a tile fit into the registers of AVX2. Shown by: perf_ops, row
+/// matmul_int64.
+inline constexpr int host_tile_rows = 4;
+/// Says how many columns such a tile has. Not measured on its own; judgement. Shown by: perf_ops, row
+/// matmul_int64.
+inline constexpr int host_tile_columns = 8;
+
+/// Number of rows, and of columns, of a product that one thread of a device computes. Not measured;
+/// judgement: 8 reads for 16 products. Shown by: perf_ops, row matmul, on a device.
+inline constexpr int device_tile = 4;
+
+/// Number of columns of the left operand, and of rows of the right one, that a panel of SUMMA has.
+///
+/// While one panel is multiplied, the next one is under way. Not measured; judgement: a product of 256
+/// columns runs at the full speed of a BLAS, and two pairs of panels take little memory beside the matrices.
+/// Shown by: perf_ops, row summa.
+inline constexpr std::int64_t panel_width = 256;
+
+/// Number of parts in which a panel of SUMMA is multiplied: between them the next panel goes on. Not
+/// measured; judgement. Shown by: perf_ops, row summa.
+inline constexpr std::int64_t parts_of_panel = 4;
+
 }  // namespace tessera::detail

@@ -5,15 +5,19 @@
 // the operator means.
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <gtest/gtest.h>
 
+#include <tessera/ops/operator.hpp>
 #include <tessera/plan/plan.hpp>
 
 #include "../support/errors.hpp"
 #include "operators.hpp"
 #include "ops/choose.hpp"
+#include "ops/summa.hpp"
+#include "ops/tuning.hpp"
 
 namespace {
 
@@ -21,6 +25,7 @@ using namespace tessera;
 using namespace tessera::test;
 using tessera::detail::choose;
 using tessera::detail::OperandMove;
+using tessera::detail::OwnAlgorithm;
 
 using Inputs = std::vector<std::optional<Placement>>;
 using Specs = std::vector<std::optional<DTensorSpec>>;
@@ -30,7 +35,9 @@ constexpr std::int64_t bytes_per_exchange = 4096;
 /// Says what an operator means for the placements of its operands along one mesh dim.
 class Meaning {
  public:
-  Meaning(const TestedOperator& tested, const OperatorCall& call) : tested_(tested), call_(call) {}
+  Meaning(const TestedOperator& tested, const OperatorCall& call) : tested_(tested), call_(call) {
+    if (tested.is_whole()) subscripts_ = tested.whole().subscripts(call);
+  }
 
   /// Returns the placement of the result of operands that stay where they are; none if ranks cannot
   /// compute it alone.
@@ -41,7 +48,7 @@ class Meaning {
     const bool splits = any([](const Placement& p) { return p.is_shard(); });
     const bool has_partial = any([](const Placement& p) { return p.is_partial(); });
     if (splits && has_partial) return {};
-    if (splits) return result_of_split(inputs);
+    if (splits) return tested_.is_whole() ? result_by_letter(inputs) : result_of_split(inputs);
     return has_partial ? result_of_partial(inputs) : Placement(Replicate());
   }
 
@@ -93,6 +100,22 @@ class Meaning {
       if (inputs[k] && inputs[k]->is_shard()) return aligned(k, inputs[k]->dim());
     return -1;
   }
+  /// Returns the letter of the dim that is split.
+  char split_letter(const Inputs& inputs) const {
+    std::size_t k = 0;
+    while (!inputs[k]->is_shard()) ++k;
+    return subscripts_.operands[k][static_cast<std::size_t>(inputs[k]->dim())];
+  }
+  std::optional<Placement> result_by_letter(const Inputs& inputs) const {
+    const char letter = split_letter(inputs);
+    const auto split = [&](const std::string& dims, Placement otherwise) {
+      const auto dim = dims.find(letter);
+      return dim == std::string::npos ? otherwise : Placement(Shard(static_cast<int>(dim)));
+    };
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      if (*inputs[k] != split(subscripts_.operands[k], Replicate())) return {};
+    return split(subscripts_.result, subscripts_.lacking);
+  }
   bool is_reduced(int dim) const {
     return std::ranges::find(call_.integers("dims"), dim) != call_.integers("dims").end();
   }
@@ -102,8 +125,9 @@ class Meaning {
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       if (!inputs[k]) continue;
       const bool is_condition = tested_.passes == Passes::selection && k == 0;
-      if (inputs[k]->is_partial() == is_condition) return {};
-      if (is_condition) continue;
+      const bool selects = is_condition || tested_.has_indices(k);
+      if (inputs[k]->is_partial() == selects) return {};
+      if (selects) continue;
       if (op && !inputs[k]->is_partial(*op)) return {};
       op = inputs[k]->op();
     }
@@ -113,7 +137,8 @@ class Meaning {
 
   /// Returns the Partial that contributions to the operands by `op` give.
   std::optional<ReduceOp> passed(ReduceOp op, const Inputs& inputs) const {
-    const auto kind = call_.operands.back().type.kind;
+    const auto& values = tested_.is_whole() ? call_.operands.front() : call_.operands.back();
+    const auto kind = values.type.kind;
     const bool has_fractions = is_floating(kind) || is_complex(kind);
     const bool is_order = (op == ReduceOp::min || op == ReduceOp::max) && !is_complex(kind);
     const bool is_additive = op == ReduceOp::sum ? has_fractions || is_integer(kind)
@@ -150,6 +175,10 @@ class Meaning {
         return if_is(is_additive && (has_fractions || is_wide(kind)));
       case Passes::average:
         return if_is(is_additive && has_fractions);
+      case Passes::picking:
+        return op;
+      case Passes::filling:
+        return if_is(kind == ElementKind::boolean ? op == ReduceOp::bor : is_additive);
       default:
         return {};
     }
@@ -173,7 +202,8 @@ class Meaning {
     if (call_.operands[k].spec) {
       choices = {Placement(Replicate())};
       for (int d = 0; d < call_.tensor_dims(k); ++d) choices.emplace_back(Shard(d));
-      for (const auto op : partials) choices.emplace_back(Partial(op));
+      for (const auto op : partials)
+        if (has_rules_for(k, op)) choices.emplace_back(Partial(op));
     }
     for (const auto& choice : choices) {
       inputs.push_back(choice);
@@ -182,9 +212,21 @@ class Meaning {
     }
   }
 
-  /// Splits come first, by their dim, then Partials, then Replicate.
+  /// Returns whether rules may name a Partial of operand k. Operators that copy elements name only
+  /// the Partials that the operand has, because most kinds of Partial pass.
+  bool has_rules_for(std::size_t k, ReduceOp op) const {
+    if (tested_.passes != Passes::picking && tested_.passes != Passes::filling) return true;
+    return std::ranges::any_of(call_.operands[k].spec->placements(),
+                               [&](const Placement& mine) { return mine.is_partial(op); });
+  }
+
+  /// Splits come first, by their dim or letter, then Partials, then Replicate.
   std::ptrdiff_t order_of(const OperatorRule& rule) const {
-    if (const int dim = split_dim(rule.inputs); dim >= 0) return dim;
+    const bool splits = std::ranges::any_of(
+        rule.inputs, [](const auto& input) { return input && input->is_shard(); });
+    if (splits && tested_.is_whole())
+      return static_cast<std::ptrdiff_t>(subscripts_.order.find(split_letter(rule.inputs)));
+    if (splits) return split_dim(rule.inputs);
     for (const auto& input : rule.inputs)
       if (input && input->is_partial())
         return 100 + (std::ranges::find(partials, input->op()) - partials.begin());
@@ -196,6 +238,7 @@ class Meaning {
                                           ReduceOp::product, ReduceOp::bxor};
   const TestedOperator& tested_;
   const OperatorCall& call_;
+  Subscripts subscripts_;  // of an operator that is described by whole arrays
 };
 
 /// Says what it takes to get an operand to where it is wanted.
@@ -266,8 +309,9 @@ struct Best {
 /// Searches all combinations of rules, and all shardings by which the operands split.
 class Search {
  public:
-  Search(const OperatorCall& call, const std::vector<OperatorRule>& rules)
-      : call_(call), rules_(rules) {
+  /// `own_exchanges` is the number of exchanges that the operator makes where its dims are split.
+  Search(const OperatorCall& call, const std::vector<OperatorRule>& rules, int own_exchanges)
+      : call_(call), rules_(rules), own_exchanges_(own_exchanges) {
     for (const auto& operand : call.operands)
       if (operand.spec) layout_ = operand.spec->layout();
     models_.resize(static_cast<std::size_t>(layout_.ndim()));
@@ -319,18 +363,26 @@ class Search {
     return result;
   }
 
-  std::optional<DTensorSpec> target_of(std::size_t k) const {
+  /// Returns the placements that wanted_by(rule) means along all mesh dims; none if Placements
+  /// forbids the combination.
+  template <class WantedBy>
+  std::optional<Placements> placements_of(const WantedBy& wanted_by) const {
     std::vector<Placement> placements;
     for (std::size_t m = 0; m < combination_.size(); ++m) {
-      const auto& wanted = *combination_[m]->inputs[k];
+      const Placement wanted = wanted_by(*combination_[m]);
       placements.push_back(wanted.is_shard() ? models_[m].sharding.with_dim(wanted.dim()) : wanted);
     }
     try {
-      return DTensorSpec(layout_, Placements(placements, positions_of(placements)),
-                         call_.operands[k].spec->shape());
+      return Placements(placements, positions_of(placements));
     } catch (const InvalidArgument&) {
       return {};
     }
+  }
+  std::optional<DTensorSpec> target_of(std::size_t k) const {
+    const auto placements =
+        placements_of([&](const OperatorRule& rule) { return *rule.inputs[k]; });
+    if (!placements) return {};
+    return DTensorSpec(layout_, *placements, call_.operands[k].spec->shape());
   }
 
   /// Returns the split positions: what operands split already is split first.
@@ -347,6 +399,7 @@ class Search {
   void consider() {
     Best candidate;
     bool is_named = true, is_alike = false;
+    if (!placements_of([](const OperatorRule& rule) { return rule.output; })) return;
     for (std::size_t k = 0; k < call_.operands.size(); ++k) {
       const auto& [spec, type, number] = call_.operands[k];
       if (!spec) continue;
@@ -356,6 +409,7 @@ class Search {
       if (!move.is_possible) return;
       candidate.needs = std::max(candidate.needs, move.needs);
       candidate.price += move.price;
+      if (k == 0) candidate.price += own_price(*target);
       is_alike = is_alike || move.is_alike;
       is_named = is_named && have_equal_names(*spec, *target);
     }
@@ -370,8 +424,26 @@ class Search {
     }
   }
 
+  /// Returns the price of what the operator itself exchanges: a number for each line along its dims.
+  std::int64_t own_price(const DTensorSpec& operand) const {
+    if (own_exchanges_ == 0) return 0;
+    const auto& dims = call_.integers("dims");
+    const auto is_own = [&](int dim) { return std::ranges::find(dims, dim) != dims.end(); };
+    bool splits = false;
+    for (std::size_t m = 0; m < operand.placements().size(); ++m) {
+      const auto& placement = operand.placements()[m];
+      splits |= layout_.shape()[m] > 1 && placement.is_shard() && is_own(placement.dim());
+    }
+    if (!splits) return 0;
+    std::int64_t lines = 1;
+    for (int d = 0; d < operand.tensor_dims(); ++d)
+      if (!is_own(d)) lines *= operand.largest_local_shape()[static_cast<std::size_t>(d)];
+    return own_exchanges_ * (lines * call_.type.size + bytes_per_exchange);
+  }
+
   const OperatorCall& call_;
   const std::vector<OperatorRule>& rules_;
+  int own_exchanges_;
   MeshLayout layout_;
   std::vector<const OperatorRule*> combination_;  // by mesh dim
   std::vector<Model> models_;                     // by mesh dim
@@ -406,6 +478,7 @@ void expect_fitting_pieces(const TestedOperator& tested, const OperatorCall& cal
       local.operands[k].spec =
           DTensorSpec(MeshLayout(), Placements(), choice.inputs[k]->local_shape(rank));
     }
+    if (tested.is_whole() && !tested.whole().has_local_shape) continue;
     EXPECT_EQ(tested.info().shape(local), choice.output.local_shape(rank))
         << description(call, Redistribution::any) << ": rank " << rank;
   }
@@ -414,14 +487,17 @@ void expect_fitting_pieces(const TestedOperator& tested, const OperatorCall& cal
 /// Expects the choice for a call that the search finds, and returns it.
 std::optional<tessera::detail::Choice> expect_choice(const OperatorCall& call,
                                                      const std::vector<OperatorRule>& rules,
-                                                     const Search& search, Redistribution allowed) {
-  auto choice = choose(call, rules, allowed);
+                                                     const OwnAlgorithm& own, const Search& search,
+                                                     Redistribution allowed) {
+  auto choice = choose(call, rules, allowed, own);
   const auto expected = search.best(allowed);
   EXPECT_EQ(choice.has_value(), expected.has_value())
       << description(call, allowed) << (expected ? ": " + text_of(expected->rules) : "");
   if (!choice || !expected) return choice;
   EXPECT_EQ(text_of(choice->rules), text_of(expected->rules)) << description(call, allowed);
-  EXPECT_EQ(choice->bytes + choice->exchanges * bytes_per_exchange, expected->price)
+  EXPECT_EQ(choice->bytes + choice->own_bytes +
+                (choice->exchanges + choice->own_exchanges) * bytes_per_exchange,
+            expected->price)
       << description(call, allowed);
   EXPECT_EQ(choice->moves_at_all(), expected->needs != OperandMove::none)
       << description(call, allowed);
@@ -434,18 +510,23 @@ bool has_empty_operand(const OperatorCall& call) {
   });
 }
 
-/// Expects the right choices for operands of these specs. Returns the number of choices.
+/// Expects the right choices for operands of these specs. Returns the number of choices. `legal`
+/// are the rules for any specs. Those of operators that are described by whole arrays depend on the
+/// specs, and are found here.
 int expect_choices(const TestedOperator& tested, const Form& form,
                    const std::vector<OperatorRule>& legal, const Specs& specs) {
   const auto call = call_of(tested, form, specs);
   const auto rules = tested.info().rules(call);
+  const OwnAlgorithm own{tested.info().own.exchanges, nullptr};
   // Where nothing is there to move, placements need only fit; which ones are best says nothing.
   const bool is_empty = has_empty_operand(call);
+  const auto of_call =
+      tested.is_whole() ? Meaning(tested, call).all() : std::vector<OperatorRule>();
   std::optional<Search> search;
-  if (!is_empty) search.emplace(call, legal);
+  if (!is_empty) search.emplace(call, tested.is_whole() ? of_call : legal, own.exchanges);
   for (const auto allowed : {Redistribution::none, Redistribution::local, Redistribution::any}) {
-    const auto choice =
-        is_empty ? choose(call, rules, allowed) : expect_choice(call, rules, *search, allowed);
+    const auto choice = is_empty ? choose(call, rules, allowed, own)
+                                 : expect_choice(call, rules, own, *search, allowed);
     EXPECT_TRUE(choice || allowed != Redistribution::any) << description(call, allowed);
     if (choice) expect_fitting_pieces(tested, call, *choice);
   }
@@ -483,7 +564,13 @@ void for_each_form(std::size_t turn, const Visit& visit) {
 
 TEST(OperatorTable, has_all_operators_of_the_library) {
   std::size_t elementwise = 0, reductions = 0;
+  std::set<std::string> whole;
   for (const auto& tested : tested_operators()) {
+    if (tested.is_whole()) {
+      EXPECT_NO_THROW(tessera::detail::require_operator_name(tested.info().name));
+      whole.insert(tested.info().name);
+      continue;
+    }
     (tested.is_reduction() ? reductions : elementwise) += 1;
     const auto [operands, kinds] =
         tested.is_reduction() ? std::pair(tessera::detail::traits_of(tested.reduction()).tensors,
@@ -495,6 +582,9 @@ TEST(OperatorTable, has_all_operators_of_the_library) {
   }
   EXPECT_EQ(elementwise, tessera::detail::elementwise_table.size());
   EXPECT_EQ(reductions, tessera::detail::reduction_table.size());
+  EXPECT_EQ(whole,
+            (std::set<std::string>{"matmul", "softmax", "log_softmax", "logsumexp", "cumsum",
+                                   "take", "cross_entropy", "outer", "tril", "triu", "diag"}));
 }
 
 TEST(Rules, are_all_that_are_legal_by_what_the_operator_means) {
@@ -503,9 +593,15 @@ TEST(Rules, are_all_that_are_legal_by_what_the_operator_means) {
     for (const auto type : types_of(tested))
       for (const auto& shapes : tested_shapes())
         for (const auto& form : forms_of(tested, type, shapes)) {
-          const auto legal = legal_rules(tested, form, mesh);
-          const auto call = call_of(tested, form, replicated_specs(form, mesh));
-          EXPECT_EQ(text_of(tested.info().rules(call)), text_of(legal)) << to_string(call);
+          const auto expect_rules = [&](const Specs& specs) {
+            const auto call = call_of(tested, form, specs);
+            const auto legal = Meaning(tested, call).all();
+            EXPECT_EQ(text_of(tested.info().rules(call)), text_of(legal)) << to_string(call);
+          };
+          if (tested.is_whole())
+            for_each_specs(tested, form, mesh, expect_rules);
+          else
+            expect_rules(replicated_specs(form, mesh));
         }
 }
 
@@ -672,6 +768,106 @@ TEST(Rules, pass_partials_only_by_numbers_that_keep_them_linear) {
   EXPECT_EQ(rules_with(subtract, 3), passes);
   EXPECT_EQ(rules_with(subtract, infinity), reduces);
   EXPECT_EQ(rules_with(add, nan), reduces);
+}
+
+/// Returns the call of a product of matrices.
+OperatorCall matmul_call(const DTensorSpec& a, const DTensorSpec& b) {
+  const auto type = element_type<double>();
+  OperatorCall call{"matmul", {{a, type, {}}, {b, type, {}}}, {}, {}, type};
+  call.shape = tessera::detail::matmul_info().shape(call);
+  return call;
+}
+
+using PlacementPair = std::array<Placement, 2>;
+
+/// Returns the spec of a tensor on a mesh of two dims.
+DTensorSpec spec_on(const MeshLayout& mesh, const PlacementPair& placements, const Extents& shape,
+                    const Boundaries& boundaries = {}) {
+  return DTensorSpec(mesh, {placements[0], placements[1]}, shape, boundaries);
+}
+
+TEST(Summa, multiplies_matrices_whose_rows_and_columns_are_split_along_two_mesh_dims) {
+  const std::vector<PlacementPair> rules = {{Shard(0), Shard(1)},
+                                            {Balanced(0), Balanced(1)},
+                                            {Cyclic(0, 2), Cyclic(1, 1)},
+                                            {HeadTail(0), Shard(1)}};
+  for (const auto& sizes : {std::vector{2, 2}, std::vector{2, 3}, std::vector{1, 2}})
+    for (const auto& left : rules)
+      for (const auto& right : rules) {
+        const MeshLayout mesh(sizes);
+        const auto a = spec_on(mesh, left, {5, 4}), b = spec_on(mesh, right, {4, 7});
+        const auto call = matmul_call(a, b);
+        const auto choice = tessera::detail::summa_choice(call);
+        ASSERT_TRUE(choice) << to_string(call);
+        EXPECT_EQ(choice->output, spec_on(mesh, {left[0], right[1]}, {5, 7})) << to_string(call);
+        EXPECT_EQ(choice->inputs, (Specs{a, b})) << to_string(call);
+        EXPECT_FALSE(choice->moves_at_all()) << to_string(call);
+        EXPECT_FALSE(choose(call, tessera::detail::matmul_info().rules(call), Redistribution::none))
+            << to_string(call);
+      }
+}
+
+TEST(Summa, keeps_the_boundaries_of_rows_and_columns) {
+  const MeshLayout mesh({2, 2});
+  const PlacementPair grid = {Shard(0), Shard(1)};
+  const auto choice = tessera::detail::summa_choice(matmul_call(
+      spec_on(mesh, grid, {5, 4}, {{0, 1, 5}, {}}), spec_on(mesh, grid, {4, 7}, {{}, {0, 6, 7}})));
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->output, spec_on(mesh, grid, {5, 7}, {{0, 1, 5}, {0, 6, 7}}));
+}
+
+TEST(Summa, counts_what_the_busiest_rank_lacks_of_its_rows_and_columns) {
+  const MeshLayout mesh({2, 2});
+  const PlacementPair grid = {Shard(0), Shard(1)};
+  const auto choice_for = [&](std::int64_t inner) {
+    return tessera::detail::summa_choice(
+        matmul_call(spec_on(mesh, grid, {4, inner}), spec_on(mesh, grid, {inner, 8})));
+  };
+  const auto small = choice_for(6), large = choice_for(tessera::detail::panel_width + 1);
+  ASSERT_TRUE(small && large);
+  EXPECT_EQ(small->own_bytes, (2 * 3 + 4 * 3) * 8);
+  EXPECT_EQ(small->own_exchanges, 1);
+  EXPECT_EQ(large->own_exchanges, 2);
+}
+
+TEST(Summa, takes_any_two_mesh_dims_in_any_order) {
+  const MeshLayout plane({2, 3});
+  const PlacementPair transposed = {Shard(1), Shard(0)};
+  const auto of_transposed = tessera::detail::summa_choice(
+      matmul_call(spec_on(plane, transposed, {5, 4}), spec_on(plane, transposed, {4, 7})));
+  ASSERT_TRUE(of_transposed);
+  EXPECT_EQ(of_transposed->output, spec_on(plane, transposed, {5, 7}));
+
+  const MeshLayout cube({2, 2, 2});
+  const Placements apart = {Shard(0), Replicate(), Shard(1)};
+  const auto in_space = tessera::detail::summa_choice(
+      matmul_call(DTensorSpec(cube, apart, {5, 4}), DTensorSpec(cube, apart, {4, 7})));
+  ASSERT_TRUE(in_space);
+  EXPECT_EQ(in_space->output, DTensorSpec(cube, apart, {5, 7}));
+}
+
+TEST(Summa, is_not_for_other_operands) {
+  const MeshLayout mesh({2, 2});
+  const PlacementPair grid = {Shard(0), Shard(1)};
+  const auto a = spec_on(mesh, grid, {5, 4}), b = spec_on(mesh, grid, {4, 7});
+  const std::vector<PlacementPair> others = {{Shard(1), Shard(0)},    {Shard(0), Shard(0)},
+                                             {Shard(0), Replicate()}, {Replicate(), Shard(1)},
+                                             {Partial(), Shard(1)},   {Partial(), Partial()},
+                                             {Shard(0), Partial()},   {Replicate(), Replicate()}};
+  const auto has_choice = [](const DTensorSpec& left, const DTensorSpec& right) {
+    return tessera::detail::summa_choice(matmul_call(left, right)).has_value();
+  };
+  for (const auto& other : others) {
+    EXPECT_FALSE(has_choice(a, spec_on(mesh, other, {4, 7}))) << other[0] << ", " << other[1];
+    EXPECT_FALSE(has_choice(spec_on(mesh, other, {5, 4}), b)) << other[0] << ", " << other[1];
+  }
+  EXPECT_FALSE(has_choice(a, spec_on(mesh, {Shard(0), Replicate()}, {4})));
+  EXPECT_FALSE(has_choice(spec_on(mesh, {Shard(0), Replicate()}, {4}), b));
+  EXPECT_FALSE(has_choice(spec_on(mesh, grid, {3, 5, 4}), b));
+  const MeshLayout cube({2, 2, 2});
+  const Placements with_partial = {Shard(0), Shard(1), Partial()};
+  EXPECT_FALSE(
+      has_choice(DTensorSpec(cube, with_partial, {5, 4}), DTensorSpec(cube, with_partial, {4, 7})));
 }
 
 }  // namespace

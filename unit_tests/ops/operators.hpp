@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// All operators with what they mean for single elements. A new operator is one line of the table.
+// All operators with what they mean for single elements, or for whole arrays. A new operator is one
+// line of the table.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +20,12 @@
 #include <tessera/ops/detail/reduction.hpp>
 
 #include "../support/generator.hpp"
+#include "whole_operators.hpp"
 
 namespace tessera::test {
 
 using detail::ElementwiseOp;
 using detail::ReductionOp;
-
-/// Holds an element of any number type without loss.
-using Number = std::complex<long double>;
 
 /// Says which Partial operands an operator takes as they are, in the words of compute.md.
 enum class Passes : std::uint8_t {
@@ -42,6 +41,8 @@ enum class Passes : std::uint8_t {
   own,         ///< the Partial that combines its results
   widened,     ///< a sum over dims, of elements whose sum has their type
   average,     ///< a sum over dims divided by a number
+  picking,     ///< any: the result has elements of the first operand
+  filling,     ///< as picking, but 0 besides: what is linear, and an or
 };
 
 /// Holds what an oracle gets: one element of each operand (a, b, …), or all elements that a reduction
@@ -56,20 +57,30 @@ struct Elements {
 using Oracle = Number (*)(const Elements&);
 
 struct TestedOperator {
-  std::variant<ElementwiseOp, ReductionOp> op;
+  std::variant<ElementwiseOp, ReductionOp, WholeOperator> op;
   int operands;  ///< tensors, or numbers in their place
   unsigned kinds;
   Passes passes;
-  Oracle oracle;                      ///< none: only its placements are tested
-  int factors = 0;                    ///< numbers besides the operands
+  Oracle oracle = nullptr;  ///< none: its placements alone are tested, or it is a WholeOperator
+  int factors = 0;          ///< numbers besides the operands
   ReduceOp combines = ReduceOp::sum;  ///< how a reduction's, or least and greatest, combine results
 
   bool is_reduction() const { return std::holds_alternative<ReductionOp>(op); }
+  bool is_whole() const { return std::holds_alternative<WholeOperator>(op); }
   ElementwiseOp elementwise() const { return std::get<ElementwiseOp>(op); }
   ReductionOp reduction() const { return std::get<ReductionOp>(op); }
-  bool is(ElementwiseOp other) const { return !is_reduction() && elementwise() == other; }
+  const WholeOperator& whole() const { return std::get<WholeOperator>(op); }
+  bool is(ElementwiseOp other) const {
+    return std::holds_alternative<ElementwiseOp>(op) && elementwise() == other;
+  }
   bool is(ReductionOp other) const { return is_reduction() && reduction() == other; }
+  bool has_oracle() const { return is_whole() || oracle != nullptr; }
+  /// Returns whether operand k holds indices.
+  bool has_indices(std::size_t k) const {
+    return is_whole() && k == 1 && whole().indices != Indices::none;
+  }
   const detail::OperatorInfo& info() const {
+    if (is_whole()) return whole().info();
     return is_reduction() ? detail::reduction_info(reduction())
                           : detail::elementwise_info(elementwise());
   }
@@ -139,8 +150,12 @@ inline const std::vector<TestedOperator>& tested_operators() {
   using enum ElementwiseOp;
   using R = ReductionOp;
   using P = Passes;
+  using W = WholeOperator;
+  using M = MatrixOp;
+  using S = SoftmaxOp;
   using detail::all_kinds, detail::bools, detail::floats, detail::fractions, detail::all_numbers,
       detail::reals;
+  using detail::ReducedKind, detail::matrix_info, detail::softmax_info;
   using E = const Elements&;
   // clang-format off
   static const std::vector<TestedOperator> table = {
@@ -193,16 +208,29 @@ inline const std::vector<TestedOperator>& tested_operators() {
       {R::variance, 2, all_numbers, P::nothing, variance},
       {R::dot, 2, all_numbers, P::nothing, [](E x) { return sum_of(x, [](Number a, Number b) { return a * b; }); }},
       {R::vdot, 2, all_numbers, P::nothing, [](E x) { return sum_of(x, [](Number a, Number b) { return std::conj(a) * b; }); }},
-      {R::argmin, 1, reals, P::nothing, nullptr},
-      {R::argmax, 1, reals, P::nothing, nullptr},
+      {R::sum_of_exp, 2, floats, P::nothing, [](E x) { return sum_of(x, [](Number a, Number b) { return Number(std::exp(a.real() - b.real())); }); }},
+      {R::argmin, 1, reals, P::nothing},
+      {R::argmax, 1, reals, P::nothing},
+
+      {W{.info = detail::matmul_info, .forms = matmul_forms, .subscripts = matmul_subscripts, .oracle = product_of_matrices, .run = run_local_matmul, .result = ReducedKind::wide}, 2, all_numbers, P::nothing},
+      {W{.info = info_of<softmax_info, S::softmax>, .forms = forms_along_dims, .subscripts = same_subscripts, .oracle = softmax_of<S::softmax>, .run = run_local_softmax<S::softmax>, .ulps = 32}, 1, floats, P::nothing},
+      {W{.info = info_of<softmax_info, S::log_softmax>, .forms = forms_along_dims, .subscripts = same_subscripts, .oracle = softmax_of<S::log_softmax>, .run = run_local_softmax<S::log_softmax>, .ulps = 32}, 1, floats, P::nothing},
+      {W{.info = info_of<softmax_info, S::logsumexp>, .forms = forms_along_dims, .subscripts = dropping_subscripts, .oracle = softmax_of<S::logsumexp>, .run = run_local_softmax<S::logsumexp>, .ulps = 32}, 1, floats, P::nothing},
+      {W{.info = detail::cumsum_info, .forms = forms_along_dims, .subscripts = same_subscripts, .oracle = running_sums, .run = run_local_cumsum, .result = ReducedKind::wide}, 1, all_kinds, P::widened},
+      {W{.info = detail::take_info, .forms = take_forms, .subscripts = take_subscripts, .oracle = taken, .run = run_local_take, .indices = Indices::from_both_ends}, 2, all_kinds, P::picking},
+      {W{.info = detail::cross_entropy_info, .forms = pick_forms, .subscripts = pick_subscripts, .oracle = picked_of_rows, .run = run_local_pick, .indices = Indices::from_begin}, 2, floats, P::nothing},
+      {W{.info = info_of<matrix_info, M::outer>, .forms = outer_forms, .subscripts = outer_subscripts, .oracle = outer_product, .run = run_local_outer}, 2, all_kinds, P::nothing},
+      {W{.info = info_of<matrix_info, M::tril>, .forms = triangle_forms, .subscripts = same_subscripts, .oracle = triangle_of<M::tril>, .run = run_local_matrix<M::tril>}, 1, all_kinds, P::filling},
+      {W{.info = info_of<matrix_info, M::triu>, .forms = triangle_forms, .subscripts = same_subscripts, .oracle = triangle_of<M::triu>, .run = run_local_matrix<M::triu>}, 1, all_kinds, P::filling},
+      {W{.info = info_of<matrix_info, M::diag>, .forms = diagonal_forms, .subscripts = diagonal_subscripts, .oracle = diagonal_of, .run = run_local_matrix<M::diag>, .has_local_shape = false}, 1, all_kinds, P::picking},
+      {W{.info = info_of<matrix_info, M::diag>, .forms = diagonal_matrix_forms, .subscripts = diagonal_matrix_subscripts, .oracle = diagonal_matrix_of, .run = run_local_matrix<M::diag>, .has_local_shape = false}, 1, all_kinds, P::filling},
   };
   // clang-format on
   return table;
 }
 
 inline std::string name_of(const TestedOperator& tested) {
-  return tested.is_reduction() ? detail::reduction_info(tested.reduction()).label
-                               : detail::elementwise_info(tested.elementwise()).label;
+  return tested.info().label;
 }
 
 /// Calls function(std::type_identity<T>) with the type of elements of a kind.
@@ -288,14 +316,15 @@ inline detail::OperandRef number_operand(ElementType type, const Number& number)
 inline ElementType result_type(const TestedOperator& tested, ElementType type) {
   return with_element(type.kind, [&]<class T>(std::type_identity<T>) {
     const auto part = element_type<typename detail::PartOf<T>::type>();
-    if (!tested.is_reduction()) {
+    if (!tested.is_reduction() && !tested.is_whole()) {
       const auto kind = detail::traits_of(tested.elementwise()).result;
       if (kind == detail::ResultKind::boolean) return element_type<bool>();
       return kind == detail::ResultKind::real ? part : type;
     }
     using detail::ReducedKind;
     constexpr bool is_whole = std::is_integral_v<T>;
-    switch (detail::traits_of(tested.reduction()).result) {
+    switch (tested.is_whole() ? tested.whole().result
+                              : detail::traits_of(tested.reduction()).result) {
       case ReducedKind::boolean:
         return element_type<bool>();
       case ReducedKind::index:
@@ -312,18 +341,11 @@ inline ElementType result_type(const TestedOperator& tested, ElementType type) {
   });
 }
 
-/// Describes a call on tensors and numbers, by their shapes.
-struct Form {
-  std::vector<std::optional<Extents>> shapes = {};  ///< by operand; none for a number
-  ElementType type = {};
-  detail::ReducedDims over = {};  ///< of a reduction
-
-  std::size_t operands() const { return shapes.size(); }
-};
-
-/// Returns the type of operand k: where() takes a condition first, var the mean last.
+/// Returns the type of operand k: where() takes a condition first, var the mean last, take() indices
+/// last.
 inline ElementType operand_type(const TestedOperator& tested, const Form& form, std::size_t k) {
   if (tested.is(ElementwiseOp::where) && k == 0) return element_type<bool>();
+  if (tested.has_indices(k)) return element_type<std::int64_t>();
   if (tested.is(ReductionOp::variance) && k == 1 && is_integer(form.type.kind))
     return element_type<double>();
   return form.type;
@@ -346,7 +368,8 @@ inline OperatorCall call_of(const TestedOperator& tested, const Form& form,
     if (!operand.spec) operand.number = number_operand(operand.type, number_for(tested, k)).number;
     call.operands.push_back(operand);
   }
-  if (tested.is_reduction()) {
+  if (form.offset) call.attributes.push_back({"offset", *form.offset});
+  if (tested.info().is_reduction) {
     call.attributes.push_back({"dims", std::vector<std::int64_t>(form.over.dims)});
     call.attributes.push_back({"keep_dims", std::vector<std::int64_t>{form.over.keeps ? 1 : 0}});
   }
@@ -370,10 +393,15 @@ inline std::vector<detail::ReducedDims> reduced_dims_of(std::size_t tensor_dims)
 }
 
 /// Lists the forms in which an operator is called on tensors of these shapes, which broadcast, for one
-/// element type.
+/// element type. One that is described by whole arrays is called on a tensor of the first shape.
 inline std::vector<Form> forms_of(const TestedOperator& tested, ElementType type,
                                   const std::vector<Extents>& shapes) {
   std::vector<Form> result;
+  if (tested.is_whole()) {
+    result = tested.whole().forms(shapes[0]);
+    for (auto& form : result) form.type = type;
+    return result;
+  }
   const auto operands = static_cast<std::size_t>(tested.operands);
   if (tested.is_reduction()) {
     for (const auto& over : reduced_dims_of(shapes[0].size())) {
@@ -381,7 +409,7 @@ inline std::vector<Form> forms_of(const TestedOperator& tested, ElementType type
           detail::reduced_size(shapes[0], over.dims) == 0)
         continue;
       Form form{std::vector<std::optional<Extents>>(operands, shapes[0]), type, over};
-      if (tested.is(ReductionOp::variance))
+      if (tested.is(ReductionOp::variance) || tested.is(ReductionOp::sum_of_exp))
         form.shapes[1] = detail::reduced_shape(shapes[0], {over.dims, true});
       result.push_back(form);
     }

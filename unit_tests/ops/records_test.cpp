@@ -116,6 +116,40 @@ TEST(OperatorRecords, explain_takes_dot_and_vdot) {
   EXPECT_THAT(explain(ops::vdot, x, x), HasSubstr("P(sum)"));
 }
 
+/// Expects that explain() says the spec of the result.
+template <class Result, class Op, class... A>
+void expect_explained(const Result& result, const Op& op, const A&... arguments) {
+  const auto text = explain(op, arguments...);
+  EXPECT_THAT(text, HasSubstr(to_string(result.spec()))) << detail::operator_name(op);
+}
+
+TEST(OperatorRecords, explain_takes_linear_algebra) {
+  const auto x = iota<Matrix>(line(), Shard(1), {8, 8});
+  const auto v = iota<Vector>(line(), Shard(0), {8});
+  const auto row = iota<Vector>(line(), Replicate(), {8});
+  const auto indices = full<VectorOf<std::int64_t>>(line(), Replicate(), {8}, 1);
+
+  expect_explained(ops::softmax(x, 1), ops::softmax, x, 1);
+  expect_explained(ops::log_softmax(x, 0), ops::log_softmax, x, 0);
+  expect_explained(ops::logsumexp(x, 1), ops::logsumexp, x, 1);
+  expect_explained(ops::cumsum(x, 1), ops::cumsum, x, 1);
+  expect_explained(ops::matmul(x, v), ops::matmul, x, v);
+  expect_explained(ops::take(x, indices, 1), ops::take, x, indices, 1);
+  expect_explained(ops::diag(x, 1), ops::diag, x, 1);
+  expect_explained(ops::tril(x), ops::tril, x);
+  expect_explained(ops::triu(x, -1), ops::triu, x, -1);
+  expect_explained(ops::outer(v, row), ops::outer, v, row);
+  expect_explained(ops::cross_entropies(x, indices), ops::cross_entropies, x, indices);
+  EXPECT_THAT(explain(ops::trace, x), HasSubstr("then sums it up"));
+  EXPECT_THAT(explain(ops::cross_entropy, x, indices), HasSubstr("then the mean of the rows"));
+  EXPECT_THAT(explain<float>(ops::matmul, x.spec(), v.spec()), HasSubstr("matmul of float32"));
+  if (world_size() > 1) {
+    EXPECT_THAT(explain(ops::softmax, x, 1), HasSubstr("the operator itself: 2 exchanges"));
+  }
+  const auto sums = contributions<Matrix>(ReduceOp::sum, {8, 8});
+  EXPECT_THAT(explain(ops::cross_entropies, sums, indices), HasSubstr("reduces operand 0; then"));
+}
+
 TEST(OperatorRecords, explain_takes_operators_of_a_program) {
   const auto x = iota<Matrix>(line(), Shard(0), {8, 4}).spec();
 

@@ -9,6 +9,7 @@
 #include <complex>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -33,6 +34,7 @@ using Complex = Kokkos::complex<double>;
 using Number = std::complex<double>;
 template <class T, class Layout>
 using MatrixOf = Kokkos::View<T**, Layout, TestSpace>;
+using IndexVector = Kokkos::View<std::int64_t*, Kokkos::LayoutRight, TestSpace>;
 
 template <class T>
 inline constexpr bool is_complex_type = std::is_same_v<T, Complex>;
@@ -125,6 +127,86 @@ Number sum_of(const std::vector<Number>& many) {
   for (const auto& each : many) result += each;
   return result;
 }
+
+/// Returns the matrix in which of_line() takes the place of each column (dim 0) or row (dim 1).
+using OfLine = std::function<std::vector<Number>(const std::vector<Number>&)>;
+Full by_lines(const Full& a, int dim, const OfLine& of_line) {
+  const auto extent = a.shape[static_cast<std::size_t>(dim)], lines = a.shape[dim == 0 ? 1U : 0U];
+  auto result = a;
+  for (std::int64_t line = 0; line < lines; ++line) {
+    std::vector<Number> elements;
+    for (std::int64_t i = 0; i < extent; ++i)
+      elements.push_back(dim == 0 ? a.at(i, line) : a.at(line, i));
+    elements = of_line(elements);
+    for (std::int64_t i = 0; i < extent; ++i) {
+      const auto flat = dim == 0 ? i * lines + line : line * extent + i;
+      result.values[static_cast<std::size_t>(flat)] = elements[static_cast<std::size_t>(i)];
+    }
+  }
+  return result;
+}
+
+std::vector<Number> running_sums(const std::vector<Number>& line) {
+  auto result = line;
+  for (std::size_t i = 1; i < line.size(); ++i) result[i] += result[i - 1];
+  return result;
+}
+Number logsumexp_of(const std::vector<Number>& line) {
+  double most = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (const auto& each : line) most = std::max(most, each.real());
+  for (const auto& each : line) sum += std::exp(each.real() - most);
+  return line.empty() ? most : most + std::log(sum);
+}
+std::vector<Number> log_softmax_of(const std::vector<Number>& line) {
+  auto result = line;
+  for (auto& each : result) each -= logsumexp_of(line);
+  return result;
+}
+std::vector<Number> softmax_of(const std::vector<Number>& line) {
+  auto result = log_softmax_of(line);
+  for (auto& each : result) each = std::exp(each);
+  return result;
+}
+
+/// Returns the product of two matrices.
+Full multiplied(const Full& a, const Full& b) {
+  Full result{{a.shape[0], b.shape[1]}, {}};
+  for (std::int64_t i = 0; i < a.shape[0]; ++i)
+    for (std::int64_t j = 0; j < b.shape[1]; ++j) {
+      Number sum = 0;
+      for (std::int64_t k = 0; k < a.shape[1]; ++k) sum += a.at(i, k) * b.at(k, j);
+      result.values.push_back(sum);
+    }
+  return result;
+}
+
+/// Returns the rows (dim 0) or columns (dim 1) that indices name; negative ones count from the end.
+Full taken(const Full& a, const Full& indices, int dim) {
+  const auto count = indices.shape[0], extent = a.shape[static_cast<std::size_t>(dim)];
+  const auto named = [&](std::int64_t i) {
+    const auto index =
+        static_cast<std::int64_t>(indices.values[static_cast<std::size_t>(i)].real());
+    return index < 0 ? index + extent : index;
+  };
+  Full result{a.shape, {}};
+  result.shape[static_cast<std::size_t>(dim)] = count;
+  for (std::int64_t i = 0; i < result.shape[0]; ++i)
+    for (std::int64_t j = 0; j < result.shape[1]; ++j)
+      result.values.push_back(dim == 0 ? a.at(named(i), j) : a.at(i, named(j)));
+  return result;
+}
+
+/// Returns the matrix with 0 above a diagonal, or below it.
+Full triangle_of(const Full& a, std::int64_t offset, bool is_upper) {
+  Full result{a.shape, {}};
+  for (std::int64_t i = 0; i < a.shape[0]; ++i)
+    for (std::int64_t j = 0; j < a.shape[1]; ++j) {
+      const bool stays = is_upper ? j - i >= offset : j - i <= offset;
+      result.values.push_back(stays ? a.at(i, j) : Number(0));
+    }
+  return result;
+}
+
 Number variance_of(const std::vector<Number>& many) {
   const auto mean = sum_of(many) / static_cast<double>(many.size());
   double squares = 0;
@@ -173,7 +255,9 @@ class Sampler {
     draw_partials();
     const Extents shape{draw_extent(), draw_extent()};
     const auto a = tensor<Kokkos::LayoutRight>(shape);
-    if (draw(generator_, 0, 2) == 0) return run_reduction(a);
+    const int kind = draw(generator_, 0, 3);
+    if (kind == 0) return run_reduction(a);
+    if (kind == 1) return run_whole(a);
     auto other = shape;
     if (draw(generator_, 0, 4) == 0) other[static_cast<std::size_t>(draw(generator_, 0, 1))] = 1;
     if (draw(generator_, 0, 2) == 0)
@@ -212,21 +296,41 @@ class Sampler {
       placements = random_placements(generator_, mesh_.ndim(), 2, partial_);
     const auto spec =
         with_random_boundaries(generator_, DTensorSpec(mesh_.layout(), placements, shape));
+    auto part = static_cast<std::uint64_t>(generator_());
+    if (is_on(mesh_))
+      for (std::size_t m = 0; m < spec.placements().size(); ++m)
+        if (spec.placements()[m].is_partial())
+          part = 31 * part + static_cast<std::uint64_t>((*mesh_.coordinate())[m]);
+    return filled<MatrixOf<T, Layout>>(
+        spec, [&](const Extents& global) { return small_number(part, global); });
+  }
+
+  /// Returns a vector of indices of a dim; negative ones count from the end.
+  DTensor<IndexVector> indices_of(std::int64_t extent) {
+    const Extents shape{extent == 0 ? 0 : draw(generator_, 0, 6)};
+    const auto placements = random_placements(generator_, mesh_.ndim(), 1, {});
+    const auto spec =
+        with_random_boundaries(generator_, DTensorSpec(mesh_.layout(), placements, shape));
     const auto seed = static_cast<std::uint64_t>(generator_());
-    if (!is_on(mesh_)) return from_local(MatrixOf<T, Layout>(), mesh_, spec, shape);
-    const auto& coordinate = *mesh_.coordinate();
-    std::uint64_t part = seed;
-    for (std::size_t m = 0; m < coordinate.size(); ++m)
-      if (spec.placements()[m].is_partial())
-        part = 31 * part + static_cast<std::uint64_t>(coordinate[m]);
-    const auto piece = spec.sections(coordinate);
-    const auto view = detail::allocate<MatrixOf<T, Layout>>(piece.shape(), "operand");
+    const auto n = static_cast<int>(extent);
+    return filled<IndexVector>(spec, [&](const Extents& global) {
+      Generator generator(seed + static_cast<std::uint64_t>(global[0]));
+      return draw(generator, -n, n - 1);
+    });
+  }
+
+  /// Returns a tensor of this spec, whose elements are value_of(global index).
+  template <class V, class ValueOf>
+  DTensor<V> filled(const DTensorSpec& spec, const ValueOf& value_of) const {
+    if (!is_on(mesh_)) return from_local(V(), mesh_, spec, spec.shape());
+    const auto piece = spec.sections(*mesh_.coordinate());
+    const auto view = detail::allocate<V>(piece.shape(), "operand");
     change_on_host(view, [&](const auto& host) {
       for_each_element(piece, [&](const Extents& global, const Extents& local) {
-        element_of(host, Extents{0, 0}, local) = small_number(part, global);
+        element_of(host, Extents::filled(local.size(), 0), local) = value_of(global);
       });
     });
-    return from_local(view, mesh_, spec, shape);
+    return from_local(view, mesh_, spec, spec.shape());
   }
 
   static T small_number(std::uint64_t seed, const Extents& index) {
@@ -505,6 +609,77 @@ class Sampler {
       default:
         return sum();
     }
+  }
+
+  /// Runs an operator that is described by whole arrays.
+  template <class A>
+  void run_whole(const DTensor<A>& a) {
+    const auto x = gathered(a);
+    const int dim = draw(generator_, 0, 1);
+    const auto name = " of " + to_string(a.spec()) + " along dim " + std::to_string(dim);
+    const auto alone = [&](const std::string& op, const auto& call, const auto& compute) {
+      check(
+          op + name, [&] { return gathered(call()); }, compute);
+    };
+    switch (draw(generator_, 0, 6)) {
+      case 0:
+      case 1:
+        if constexpr (!is_bool<T>) {
+          const Extents other{a.shape()[1], draw_extent()};
+          if (draw(generator_, 0, 1) == 0)
+            return run_matmul(a, x, tensor<Kokkos::LayoutLeft>(other));
+          return run_matmul(a, x, tensor<Kokkos::LayoutRight>(other));
+        }
+        [[fallthrough]];
+      case 2:
+        if constexpr (std::is_floating_point_v<T>) {
+          const int member = draw(generator_, 0, 2);
+          if (member == 0)
+            return alone(
+                "softmax", [&] { return ops::softmax(a, dim); },
+                [&] { return by_lines(x, dim, softmax_of); });
+          if (member == 1)
+            return alone(
+                "log_softmax", [&] { return ops::log_softmax(a, dim); },
+                [&] { return by_lines(x, dim, log_softmax_of); });
+          return alone(
+              "logsumexp", [&] { return ops::logsumexp(a, dim); },
+              [&] { return reduced(x, dim, logsumexp_of); });
+        }
+        [[fallthrough]];
+      case 3:
+        return alone(
+            "cumsum", [&] { return ops::cumsum(a, dim); },
+            [&] { return by_lines(x, dim, running_sums); });
+      case 4:
+      case 5: {
+        const auto indices = indices_of(a.shape()[static_cast<std::size_t>(dim)]);
+        const auto y = gathered(indices);
+        return alone(
+            "take by " + to_string(indices.spec()), [&] { return ops::take(a, indices, dim); },
+            [&] { return taken(x, y, dim); });
+      }
+      default: {
+        const int offset = draw(generator_, -3, 3);
+        const auto by = " by " + std::to_string(offset);
+        if (draw(generator_, 0, 1) == 0)
+          return alone(
+              "tril" + by, [&] { return ops::tril(a, offset); },
+              [&] { return triangle_of(x, offset, false); });
+        return alone(
+            "triu" + by, [&] { return ops::triu(a, offset); },
+            [&] { return triangle_of(x, offset, true); });
+      }
+    }
+  }
+
+  /// Runs a product of matrices; x are the elements of a.
+  template <class A, class B>
+  void run_matmul(const DTensor<A>& a, const Full& x, const DTensor<B>& b) {
+    const auto y = gathered(b);
+    check(
+        "matmul of " + to_string(a.spec()) + " and " + to_string(b.spec()),
+        [&] { return gathered(ops::matmul(a, b)); }, [&] { return multiplied(x, y); });
   }
 
   Generator& generator_;

@@ -26,7 +26,6 @@ using tessera::detail::OperandRef;
 namespace detail = tessera::detail;
 
 using Specs = std::vector<std::optional<DTensorSpec>>;
-using Numbers = std::vector<Number>;
 
 std::int64_t flat_index(const Extents& shape, const Extents& index) {
   std::int64_t flat = 0;
@@ -198,15 +197,13 @@ class Case {
  public:
   Case(const TestedOperator& tested, const Form& form, std::int64_t seed)
       : tested_(tested), form_(form), result_(result_type(tested, form.type)) {
-    for (std::size_t k = 0; k < form.operands(); ++k) {
-      const auto type = operand_type(tested, form, k);
-      values_.push_back(form.shapes[k]
-                            ? small_numbers(type.kind, seed + static_cast<int>(k), *form.shapes[k])
-                            : Numbers{rounded(type, number_for(tested, k))});
-    }
+    for (std::size_t k = 0; k < form.operands(); ++k)
+      values_.push_back(values_of(k, seed + static_cast<int>(k)));
     // The mean of one element is that element.
     if (tested.is(ReductionOp::variance) && divisor() == 0) values_[1] = values_[0];
-    if (tested.is_reduction()) {
+    if (tested.is_whole()) {
+      find_whole();
+    } else if (tested.is_reduction()) {
       shape_ = detail::reduced_shape(*form.shapes[0], form.over);
       find_reduced();
     } else {
@@ -218,13 +215,16 @@ class Case {
     }
   }
 
-  /// Runs all ranks with operands of these specs; "" if all is right.
+  /// Runs all ranks with operands of these specs; "" if all is right, or if the operator itself would
+  /// exchange something.
   std::string run(Generator& generator, const Specs& specs) const {
     const auto call = call_of(tested_, form_, specs);
     const auto rules = tested_.info().rules(call);
-    auto choice = detail::choose(call, rules, Redistribution::local);
-    if (!choice) choice = detail::choose(call, rules, Redistribution::any);
+    const detail::OwnAlgorithm own{tested_.info().own.exchanges, nullptr};
+    auto choice = detail::choose(call, rules, Redistribution::local, own);
+    if (!choice) choice = detail::choose(call, rules, Redistribution::any, own);
     if (!choice) return "nothing fits: " + to_string(call);
+    if (exchanges(*choice)) return "";
     Assembled assembled(choice->output, result_);
     for (int rank = 0; rank < choice->output.layout().size(); ++rank)
       assembled.add(rank, run_rank(generator, specs, *choice, rank));
@@ -294,6 +294,17 @@ class Case {
     return true;
   }
 
+  /// Returns whether ranks hold parts of a dim that the operator combines by an exchange of its own.
+  bool exchanges(const detail::Choice& choice) const {
+    if (tested_.info().own.exchanges == 0) return false;
+    const auto& spec = *choice.inputs[0];
+    for (std::size_t m = 0; m < spec.placements().size(); ++m)
+      if (spec.layout().shape()[m] > 1 &&
+          spec.placements()[m].is_shard(static_cast<int>(form_.over.dims[0])))
+        return true;
+    return false;
+  }
+
   StridedArray run_rank(Generator& generator, const Specs& specs, const detail::Choice& choice,
                         int rank) const {
     std::vector<StridedArray> pieces;
@@ -312,12 +323,35 @@ class Case {
       arrays.back() = pieces.back().array();
     }
     StridedArray result(generator, result_, choice.output.local_shape(rank));
-    if (tested_.is_reduction())
+    if (tested_.is_whole())
+      run_whole(choice, rank, arrays, result.array());
+    else if (tested_.is_reduction())
       detail::run_reduction(Execution(), tested_.reduction(), nullptr, arrays, form_.over,
                             divisor(), result.array());
     else
       detail::run_elementwise(Execution(), tested_.elementwise(), form_.type, operands, arrays,
                               result.array(), counts_numbers(choice.output, rank));
+    return result;
+  }
+
+  void run_whole(const detail::Choice& choice, int rank, const std::vector<ArrayRef>& arrays,
+                 const ArrayRef& result) const {
+    const auto coordinate = choice.output.layout().coordinate(rank);
+    std::vector<Piece> pieces;
+    for (const auto& input : choice.inputs) pieces.push_back(input->sections(coordinate));
+    tested_.whole().run({form_, arrays, pieces, result, choice.output.sections(coordinate)});
+  }
+
+  /// Returns the elements of operand k.
+  Numbers values_of(std::size_t k, std::int64_t seed) const {
+    const auto type = operand_type(tested_, form_, k);
+    if (!form_.shapes[k]) return {rounded(type, number_for(tested_, k))};
+    if (!tested_.has_indices(k)) return small_numbers(type.kind, seed, *form_.shapes[k]);
+    const auto extent = (*form_.shapes[0])[static_cast<std::size_t>(form_.over.dims[0])];
+    const auto least = tested_.whole().indices == Indices::from_both_ends ? -extent : 0;
+    Numbers result;
+    for (std::int64_t flat = 0; flat < product(*form_.shapes[k]); ++flat)
+      result.emplace_back(static_cast<long double>(least + mixed(seed, flat) % (extent - least)));
     return result;
   }
 
@@ -345,6 +379,16 @@ class Case {
       expected_.push_back(
           {eps == 0 ? rounded(result_, value) : value, ulps * eps * std::abs(value)});
     });
+  }
+
+  void find_whole() {
+    const bool has_fractions = epsilon(result_) > 0;
+    const auto error = tested_.whole().ulps * epsilon(result_);
+    for (const auto& value : tested_.whole().oracle(form_, values_)) {
+      const auto size = std::abs(value);
+      expected_.push_back({has_fractions ? value : rounded(result_, value),
+                           std::isfinite(size) ? error * (1 + size) : 0});
+    }
   }
 
   void find_reduced() {
@@ -395,7 +439,7 @@ class Case {
 std::vector<const TestedOperator*> computed_operators() {
   std::vector<const TestedOperator*> result;
   for (const auto& tested : tested_operators())
-    if (tested.oracle != nullptr) result.push_back(&tested);
+    if (tested.has_oracle()) result.push_back(&tested);
   return result;
 }
 

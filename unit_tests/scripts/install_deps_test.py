@@ -97,7 +97,7 @@ elif name == "cmake":
     log(f"cmake {plain[0]}")
 '''
 PACKAGES = ("cmake make g++ python3 libmpich-dev mpich libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libcli11-dev "
-            "libfmt-dev ca-certificates libgomp1").split()
+            "libfmt-dev libopenblas-dev ca-certificates libgomp1").split()
 
 
 @unittest.skipUnless(shutil.which("dpkg"), "compares versions by dpkg")

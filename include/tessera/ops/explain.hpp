@@ -3,13 +3,20 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
+#include <tessera/ops/cross_entropy.hpp>
+#include <tessera/ops/cumsum.hpp>
 #include <tessera/ops/elementwise.hpp>
 #include <tessera/ops/factories.hpp>
+#include <tessera/ops/matmul.hpp>
+#include <tessera/ops/matrix.hpp>
 #include <tessera/ops/operator.hpp>
 #include <tessera/ops/reductions.hpp>
+#include <tessera/ops/softmax.hpp>
+#include <tessera/ops/take.hpp>
 
 namespace tessera {
 
@@ -114,6 +121,93 @@ std::string explain_call(const DeviationOperator&, const A& operand, const D& ov
                          double /*correction*/ = 1) {
   return explain_variance<T>(operand, over, "std",
                              "reduces the means, then the sums of squared distances from them");
+}
+
+/// Returns what an operator over one dim would do, whose result has elements of type R.
+template <class T, class R, class A>
+std::string explain_over_dim(const OperatorInfo& info, const A& operand, int dim) {
+  using Element = typename ExplainedElement<T, A>::type;
+  const std::array refs{explained_operand<Element>(operand)};
+  const auto dims = named(info.function.text, [&] {
+    return reduced_dims(std::array{dim}, false, refs[0].spec->shape().size()).dims;
+  });
+  return explain({info, refs, element_type<R>(), dims});
+}
+template <class T, SoftmaxOp op, class A>
+std::string explain_call(const SoftmaxOperator<op>&, const A& operand, int dim) {
+  return explain_over_dim<T, typename ExplainedElement<T, A>::type>(softmax_info(op), operand, dim);
+}
+template <class T, class A>
+std::string explain_call(const CumsumOperator&, const A& operand, int dim) {
+  using Element = typename ExplainedElement<T, A>::type;
+  return explain_over_dim<T, reduced_element_t<ReductionOp::sum, Element>>(cumsum_info(), operand,
+                                                                           dim);
+}
+
+/// Returns what matmul() would do.
+template <class T, class A, class B>
+std::string explain_call(const MatmulOperator&, const A& a, const B& b) {
+  using Element = typename ExplainedElement<T, A>::type;
+  const std::array refs{explained_operand<Element>(a),
+                        explained_operand<typename ExplainedElement<T, B>::type>(b)};
+  return explain(
+      {matmul_info(), refs, element_type<reduced_element_t<ReductionOp::dot, Element>>()});
+}
+
+/// Returns what take() would do.
+template <class T, class A, class B>
+std::string explain_call(const TakeOperator&, const A& table, const B& indices, int dim = 0) {
+  using Element = typename ExplainedElement<T, A>::type;
+  const std::array refs{
+      explained_operand<Element>(table),
+      explained_operand<typename ExplainedElement<std::int64_t, B>::type>(indices)};
+  const auto dims = named(take_info().function.text, [&] {
+    return reduced_dims(std::array{dim}, false, refs[0].spec->shape().size()).dims;
+  });
+  return explain({take_info(), refs, element_type<Element>(), dims});
+}
+
+/// Returns what diag(), tril() or triu() would do.
+template <class T, MatrixOp op, class A>
+std::string explain_call(const MatrixOperator<op>&, const A& operand, std::int64_t offset = 0) {
+  using Element = typename ExplainedElement<T, A>::type;
+  const std::array refs{explained_operand<Element>(operand)};
+  const std::array attributes{OperatorAttribute{"offset", offset}};
+  return explain({matrix_info(op), refs, element_type<Element>(), {}, false, attributes});
+}
+template <class T, class A>
+std::string explain_call(const TraceOperator&, const A& operand) {
+  return explain_call<T>(MatrixOperator<MatrixOp::diag>(), operand) +
+         "; then sums it up; a Partial of bool or of integers of less than 64 bits is reduced "
+         "first";
+}
+template <class T, class A, class B>
+std::string explain_call(const OuterOperator&, const A& x, const B& y) {
+  using Element = typename CommonElement<typename ExplainedElement<T, A>::type,
+                                         typename ExplainedElement<T, B>::type>::type;
+  const std::array refs{explained_operand<typename ExplainedElement<T, A>::type>(x),
+                        explained_operand<typename ExplainedElement<T, B>::type>(y)};
+  return explain({matrix_info(MatrixOp::outer), refs, element_type<Element>()});
+}
+
+/// Returns what cross_entropies() would do: log_softmax(), and how it picks the logits of the targets.
+template <class T, class A, class B>
+std::string explain_call(const CrossEntropiesOperator&, const A& logits, const B& targets) {
+  using Element = typename ExplainedElement<T, A>::type;
+  const auto& info = cross_entropy_info();
+  const auto spec = *explained_operand<Element>(logits).spec;
+  require_may_reduce(spec, info.function.text);
+  const auto whole = like_spec(spec);
+  const std::array refs{
+      explained_operand<Element>(whole),
+      explained_operand<typename ExplainedElement<std::int64_t, B>::type>(targets)};
+  return (spec.placements().has_partial() ? "reduces operand 0; then " : "") +
+         explain_over_dim<Element, Element>(softmax_info(SoftmaxOp::log_softmax), whole, 1) +
+         "; then " + explain({info, refs, element_type<Element>(), {1}});
+}
+template <class T, class A, class B>
+std::string explain_call(const CrossEntropyOperator&, const A& logits, const B& targets) {
+  return explain_call<T>(CrossEntropiesOperator(), logits, targets) + "; then the mean of the rows";
 }
 
 /// Returns the OperandRef of an argument of an operator of a program.

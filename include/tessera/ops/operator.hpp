@@ -220,7 +220,8 @@ void register_sharding(const Op& op, const OperatorRules& rules) {
   static_assert(!std::is_same_v<Op, detail::NormOperator>,
                 "norm is one of three reductions: register rules for \"norm_one\", \"norm_two\" or "
                 "\"norm_inf\"");
-  detail::register_rules(detail::operator_name(op), rules);
+  using detail::operator_name;
+  detail::register_rules(operator_name(op), rules);
 }
 /// Gives several operators the same rules.
 template <class... Op>
@@ -230,7 +231,8 @@ void register_sharding(const std::tuple<Op...>& list, const OperatorRules& rules
 /// Takes back register_sharding(): the operator has its own rules again.
 template <class Op>
 void unregister_sharding(const Op& op) {
-  detail::register_rules(detail::operator_name(op), {});
+  using detail::operator_name;
+  detail::register_rules(operator_name(op), {});
 }
 
 }  // namespace tessera

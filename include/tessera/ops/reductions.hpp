@@ -77,24 +77,25 @@ auto reduce(const Execution& execution, const D& over, double correction, const 
 /// Throws PlacementMismatch if the tensor is Partial and must not be reduced here.
 void require_may_reduce(const DTensorSpec& spec, const char* function);
 
-/// Returns what holds the values of a tensor: reduced, if it is Partial.
+/// Returns a tensor whose local pieces hold its values: reduced, if it is Partial; or a View as it is.
 template <class A>
-auto values_of(const Execution& execution, const A& operand, const char* function) {
-  if constexpr (is_dtensor_v<A>) {
-    require_may_reduce(operand.spec(), function);
-    return reduce_partial(execution, operand);
-  } else {
+auto whole(const Execution& execution, const A& operand) {
+  if constexpr (!is_dtensor_v<A>) {
     return operand;
+  } else {
+    using Reduced = decltype(reduce_partial(execution, operand));
+    if constexpr (std::is_same_v<Reduced, A>)
+      if (!operand.placements().has_partial()) return operand;
+    return reduce_partial(execution, operand);
   }
 }
 
-/// Returns a result that the operator itself needs whole.
+/// Returns whole() of an operand. Errors: PlacementMismatch, naming the function, where a Partial must not be
+/// reduced.
 template <class A>
-auto whole(const Execution& execution, const A& result) {
-  if constexpr (is_dtensor_v<A>)
-    return reduce_partial(execution, result);
-  else
-    return result;
+auto values_of(const Execution& execution, const A& operand, const char* function) {
+  if constexpr (is_dtensor_v<A>) require_may_reduce(operand.spec(), function);
+  return whole(execution, operand);
 }
 
 template <class A, class D>

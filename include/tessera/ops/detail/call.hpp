@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -21,6 +22,17 @@
 
 namespace tessera::detail {
 
+struct Choice;
+
+/// Says what an operator exchanges besides moving its operands.
+struct OwnAlgorithm {
+  /// Number of exchanges that it makes if a dim of the call is split, each of one number for each line along
+  /// these dims. 0: the result is Partial instead, or there are no such dims.
+  int exchanges = 0;
+  /// Returns placements for which there is an algorithm for the whole mesh, if the operands have them.
+  std::optional<Choice> (*on_whole_mesh)(const OperatorCall&) = nullptr;
+};
+
 /// Holds what is equal in all calls of an operator. Its address tells operators apart.
 struct OperatorInfo {
   FunctionName function;  ///< name in errors: "operator+"
@@ -32,8 +44,7 @@ struct OperatorInfo {
   std::vector<OperatorRule> (*rules)(const OperatorCall&);
   bool is_built_in = true;
   bool is_reduction = false;  ///< whether calls have dims
-  bool has_exchange =
-      false;  ///< whether its own algorithm combines what ranks have of reduced dims
+  OwnAlgorithm own = {};
 };
 
 /// Holds a call whose placements are not chosen yet.
@@ -191,6 +202,22 @@ std::shared_ptr<void> held_all(const A&... operands) {
   };
   const std::array owners{owner(operands)...};
   return kept_together(owners);
+}
+
+/// Calls an operator on tensors, by a kernel of its own: chooses placements, moves operands, and runs
+/// kernel(prepared call, arrays of the operands, array of the result) on this rank.
+template <class Result, class Kernel, class... V>
+DTensor<Result> call_with_kernel(const Execution& execution, const CallRequest& request,
+                                 const Kernel& kernel, const DTensor<V>&... operands) {
+  const auto& mesh = common_mesh(request);
+  const auto prepared = prepare(mesh, request);
+  auto result = result_tensor<Result>(execution, mesh, *prepared, request.op.label);
+  const auto run_kernel = [&](std::span<const ArrayRef> arrays, const ArrayRef& to) {
+    kernel(*prepared, arrays, to);
+  };
+  run(execution, *prepared, request, array_ref(result.to_local()), run_kernel,
+      [&] { return held_all(result, operands...); });
+  return result;
 }
 
 }  // namespace tessera::detail

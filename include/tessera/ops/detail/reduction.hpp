@@ -129,18 +129,15 @@ auto call_reduction(const Execution& execution, const D& over, double correction
                               dims.dims, dims.keeps};
     const auto& mesh = common_mesh(request);
     named(info.function.text, [&] { require_elements(op, first.shape(), dims); });
-    const auto prepared = prepare(mesh, request);
-    auto result = result_tensor<Result>(execution, mesh, *prepared, info.label);
     const double divisor = static_cast<double>(reduced_size(first.shape(), dims.dims)) - correction;
-    const auto kernel = [&](std::span<const ArrayRef> arrays, const ArrayRef& to) {
+    const auto kernel = [&](const PreparedCall& call, std::span<const ArrayRef> arrays,
+                            const ArrayRef& to) {
       if constexpr (op == ReductionOp::argmin || op == ReductionOp::argmax)
-        run_arg_reduction(execution, op, mesh, input_of(*prepared, 0), arrays[0], dims, to);
+        run_arg_reduction(execution, op, mesh, input_of(call, 0), arrays[0], dims, to);
       else
         run_reduction(execution, op, &mesh, arrays, dims, divisor, to);
     };
-    run(execution, *prepared, request, array_ref(result.to_local()), kernel,
-        [&] { return held_all(result, first, second...); });
-    return result;
+    return call_with_kernel<Result>(execution, request, kernel, first, second...);
   } else {
     return DTensor<V>();
   }

@@ -28,6 +28,7 @@ enum class ReductionOp : std::uint8_t {
   variance,
   dot,
   vdot,
+  sum_of_exp,  ///< exponentials of the first operand less the second one, the largest element
   argmin,
   argmax,
 };
@@ -79,6 +80,8 @@ inline constexpr std::array reduction_table = [] {
       T{R::variance, "var", "tessera::var", 2, all_numbers, K::real, P::sum, false, false, true},
       T{R::dot, "dot", "tessera::dot", 2, all_numbers, K::wide, P::sum, false, false, true},
       T{R::vdot, "vdot", "tessera::vdot", 2, all_numbers, K::wide, P::sum, false, false, true},
+      T{R::sum_of_exp, "logsumexp", "tessera::logsumexp", 2, floats, K::same, P::sum, false, false,
+        true},
       T{R::argmin, "argmin", "tessera::argmin", 1, reals, K::index, P::min, false, false, false},
       T{R::argmax, "argmax", "tessera::argmax", 1, reals, K::index, P::max, false, false, false},
   };

@@ -10,7 +10,8 @@
 
 namespace tessera::detail {
 
-/// An IndexMap gives the global index of each local index along one tensor dim, also in kernels.
+/// An IndexMap gives the global index of each local index along one tensor dim, and the other way
+/// round, also in kernels.
 class IndexMap {
  public:
   IndexMap() = default;
@@ -26,9 +27,25 @@ class IndexMap {
     return index_in(sections_[1], local - first_size_);
   }
 
+  /// Returns the local index of a global one; -1 if it is not among these.
+  KOKKOS_FUNCTION std::int64_t local_index(std::int64_t global) const {
+    const auto first = position_in(sections_[0], global);
+    if (first >= 0) return first;
+    const auto second = position_in(sections_[1], global);
+    return second < 0 ? -1 : first_size_ + second;
+  }
+
  private:
   KOKKOS_FUNCTION static std::int64_t index_in(const Section& section, std::int64_t local) {
     return section.begin + local / section.block * section.period + local % section.block;
+  }
+  KOKKOS_FUNCTION static std::int64_t position_in(const Section& section, std::int64_t global) {
+    const auto distance = global - section.begin;
+    if (section.count == 0 || distance < 0) return -1;
+    const auto number = section.count == 1 ? 0 : distance / section.period;
+    const auto rest = distance - number * section.period;
+    const auto extent = number + 1 == section.count ? section.last : section.block;
+    return number < section.count && rest < extent ? number * section.block + rest : -1;
   }
 
   Kokkos::Array<Section, 2> sections_{};

@@ -24,6 +24,10 @@ class Tessera(CMakePackage, CudaPackage, ROCmPackage):
     variant("shared", default=True, description="Build a shared library")
     variant("serial", default=True, description="Kokkos runs on one host thread")
     variant("openmp", default=True, description="Kokkos runs on host threads of OpenMP")
+    variant("blas", default=True, description="Multiply matrices on the host by a BLAS")
+    variant(
+        "kokkos_kernels", default=False, description="Multiply matrices on devices by Kokkos Kernels"
+    )
     variant("tools", default=True, description="Build the program tessera")
     variant("tests", default=False, description="Build the tests, examples and benchmarks")
     variant("docs", default=False, description="Build and install the documentation's site")
@@ -69,6 +73,11 @@ class Tessera(CMakePackage, CudaPackage, ROCmPackage):
         depends_on(f"kokkos amdgpu_target={target}", when=f"+rocm amdgpu_target={target}")
     depends_on("kokkos+wrapper", when="+cuda %gcc")
 
+    depends_on("blas", when="+blas")
+    depends_on("kokkos-kernels", when="+kokkos_kernels")
+    depends_on("kokkos-kernels+cuda", when="+kokkos_kernels+cuda")
+    conflicts("^openblas+ilp64", when="+blas", msg="the BLAS is called with integers of 32 bits")
+
     depends_on("cli11", when="+tools")
     depends_on("nlohmann-json", when="+tools")
 
@@ -103,6 +112,8 @@ class Tessera(CMakePackage, CudaPackage, ROCmPackage):
         args = [
             self.define("MPI_HOME", self.spec["mpi"].prefix),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
+            self.define_from_variant("TESSERA_ENABLE_BLAS", "blas"),
+            self.define_from_variant("TESSERA_ENABLE_KOKKOS_KERNELS", "kokkos_kernels"),
             self.define_from_variant("TESSERA_BUILD_TOOLS", "tools"),
             self.define_from_variant("TESSERA_BUILD_TESTS", "tests"),
             self.define_from_variant("TESSERA_BUILD_EXAMPLES", "tests"),
