@@ -13,6 +13,7 @@
 #include <tessera/tessera.hpp>
 
 #include "../in_turns.hpp"
+#include "linear_algebra.hpp"
 
 namespace tessera::perf {
 namespace {
@@ -324,8 +325,10 @@ int main(int argc, char** argv) {
   using namespace tessera;
   const ScopeGuard guard(argc, argv);
   std::vector<char*> arguments(argv, argv + argc);
-  if (perf::take_brief(arguments)) perf::edge = 256;
+  const bool is_brief = perf::take_brief(arguments);
+  if (is_brief) perf::edge = 256;
   perf::add_all();
+  perf::add_linear_algebra(is_brief);
   return perf::run_benchmarks(static_cast<int>(arguments.size()), arguments.data(),
                               perf::world().rank());
 }
