@@ -216,8 +216,8 @@ std::string reason(const json& call, const Placements& ours, const Placements& t
     if (ours[m].is_partial() && !theirs[m].is_partial()) {
       if (has_partial)
         return "a Partial passes through a linear operator, where PyTorch reduces it";
-      if (op == "cross_entropy")
-        return "a mean over split rows stays Partial, where PyTorch reduces it";
+      if (op == "cross_entropy" || op == "mean")
+        return "a mean over a split dim stays Partial, where PyTorch reduces it";
       if (fits && picks)
         return "each rank gives its own elements as Partial, where PyTorch gathers the operand";
     }
