@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 
 #include "kernels/number_types.hpp"
 #include "ops/elementwise_function.hpp"
+#include "ops/splitting.hpp"
 #include "ops/temporaries.hpp"
 #include "ops/tuning.hpp"
 
@@ -475,13 +477,6 @@ class RunSums {
   IndexMap map_;
 };
 
-bool is_spread(const DTensorSpec& spec, std::size_t dim) {
-  for (std::size_t m = 0; m < spec.placements().size(); ++m)
-    if (spec.placements()[m].is_shard(static_cast<int>(dim)) && spec.layout().shape()[m] > 1)
-      return true;
-  return false;
-}
-
 /// Returns numbers that lie as [run][line] as an array with the extents of the operand, but `runs` along
 /// `dim`; lines are numbered by `dims`.
 ArrayRef by_tensor_dims(const OwnedArray& numbers, const ArrayRef& operand, std::size_t dim,
@@ -536,7 +531,8 @@ void run_as(const Execution& execution, const DeviceMesh* mesh, const DTensorSpe
                                                     std::abs(lines.from_step));
   std::optional<RunSums> run_sums;
   std::function<void(const OwnedArray&)> to_starts;
-  if (mesh != nullptr && is_spread(*spec, dim)) {
+  const auto tensor_dim = static_cast<std::int64_t>(dim);
+  if (mesh != nullptr && !splitting_mesh_dims(*spec, std::span(&tensor_dim, 1)).empty()) {
     run_sums.emplace(*mesh, *spec, dim);
     lines.runs = run_sums->runs();
     to_starts = [&](const OwnedArray& mine) {

@@ -12,6 +12,7 @@
 #include <tessera/ops/matrix.hpp>
 
 #include "kernels/copy_batch.hpp"
+#include "ops/rules.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -186,11 +187,6 @@ void add_partial_rules(std::vector<OperatorRule>& rules, const OperatorCall& cal
   }
 }
 
-/// Returns the Partial of a result of which each rank has its own elements, and 0 elsewhere.
-Placement own_elements(const OperatorCall& call) {
-  return Partial(call.type.kind == ElementKind::boolean ? ReduceOp::bor : ReduceOp::sum);
-}
-
 /// Returns the dim of a matrix whose sharding its diagonal takes; -1 for none.
 ///
 /// Only one dim gives it: then any combination of rules is right. The local result has the indices
@@ -215,9 +211,11 @@ std::vector<OperatorRule> diag_rules(const OperatorCall& call) {
   if (is_matrix) {
     const int kept = dim_of_diagonal(call);
     for (const int dim : {0, 1})
-      rules.push_back({dim == kept ? Placement(Shard(0)) : own_elements(call), {Shard(dim)}});
+      rules.push_back(
+          {dim == kept ? Placement(Shard(0)) : own_elements(call.type.kind), {Shard(dim)}});
   } else {
-    rules.push_back({offset_of(call) == 0 ? Placement(Shard(0)) : own_elements(call), {Shard(0)}});
+    rules.push_back(
+        {offset_of(call) == 0 ? Placement(Shard(0)) : own_elements(call.type.kind), {Shard(0)}});
   }
   add_partial_rules(rules, call, is_matrix);
   rules.push_back({Replicate(), {Replicate()}});

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include <tessera/redistribute/detail/plan_cache.hpp>
 
 #include "ops/rows.hpp"
+#include "ops/splitting.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -39,10 +41,7 @@ Rows::Rows(const Execution& execution, Temporaries& temporaries, const DeviceMes
       spec_(spec),
       dim_(dim),
       label_(label) {
-  if (mesh == nullptr) return;
-  for (std::size_t m = 0; m < spec->placements().size(); ++m)
-    are_split_ |=
-        spec->placements()[m].is_shard(static_cast<int>(dim)) && spec->layout().shape()[m] > 1;
+  are_split_ = mesh != nullptr && !splitting_mesh_dims(*spec, std::span(&dim, 1)).empty();
 }
 
 OwnedArray Rows::combined(const OwnedArray& mine, ReduceOp op) const {

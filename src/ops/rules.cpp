@@ -161,4 +161,8 @@ std::vector<OperatorRule> reduction_rules(ReduceOp op, const std::vector<ReduceO
   return rules;
 }
 
+Placement own_elements(ElementKind kind) {
+  return Partial(kind == ElementKind::boolean ? ReduceOp::bor : ReduceOp::sum);
+}
+
 }  // namespace tessera::detail

@@ -20,4 +20,7 @@ std::vector<OperatorRule> elementwise_rules(OnPartial on_partial, const Operator
 std::vector<OperatorRule> reduction_rules(ReduceOp op, const std::vector<ReduceOp>& kept,
                                           const OperatorCall& call);
 
+/// Returns the Partial of a result of which each rank has its own elements, and 0 elsewhere.
+Placement own_elements(ElementKind kind);
+
 }  // namespace tessera::detail

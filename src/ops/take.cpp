@@ -13,6 +13,7 @@
 
 #include "kernels/copy_batch.hpp"
 #include "ops/lookup.hpp"
+#include "ops/rules.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -229,9 +230,7 @@ std::vector<OperatorRule> take_rules_of_call(const OperatorCall& call) {
     if (d != dim)
       rules.push_back({Shard(d < dim ? d : d + index_dims - 1), {Shard(d), Replicate()}});
   for (int d = 0; d < index_dims; ++d) rules.push_back({Shard(dim + d), {Replicate(), Shard(d)}});
-  if (kind != ElementKind::opaque)
-    rules.push_back({Partial(kind == ElementKind::boolean ? ReduceOp::bor : ReduceOp::sum),
-                     {Shard(dim), Replicate()}});
+  if (kind != ElementKind::opaque) rules.push_back({own_elements(kind), {Shard(dim), Replicate()}});
   for (const auto& placement : call.operands[0].spec->placements()) {
     const OperatorRule passes{placement, {placement, Replicate()}};
     if (placement.is_partial() && std::ranges::find(rules, passes) == rules.end())

@@ -202,6 +202,8 @@ class FromSource(Case):
         result = self.configure(consumer_source(), "-DCONSUMES=FetchContent", f"-DTESSERA_SOURCE_DIR={given['source']}")
         self.assertEqual(result.returncode, 0, result.stdout)
 
+
+class Subproject(Case):
     # Compiled by folder, which takes half of the time; scripts/check tidy reads each source by itself.
     def test_by_add_subdirectory_and_installed_as_shared_library(self):
         self.build_and_run("-DCONSUMES=add_subdirectory", f"-DTESSERA_SOURCE_DIR={given['source']}", "-DTESSERA_INSTALL=ON",

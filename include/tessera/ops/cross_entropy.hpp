@@ -26,9 +26,9 @@
 /// Errors:     InvalidArgument for shapes that do not fit; MeshMismatch for tensors on different
 ///             meshes; PlacementMismatch for targets that are not split as the rows are, and for
 ///             Partial operands under RedistributionScope(Redistribution::none). InvalidArgument
-///             for a target that is not in [0, C): on all ranks where columns are split, else on the
-///             ranks that have it; in memory of a device, which the host does not read, such a
-///             target aborts the program.
+///             for a target that is not in [0, C), on all ranks that have a part of its row, and on
+///             others that hear of it in time; in memory of a device, which the host does not read,
+///             such a target aborts the program.
 namespace tessera {
 
 namespace detail {

@@ -123,16 +123,21 @@ template <MatrixOp op>
 struct MatrixOperator {
   template <class A>
   requires(!is_execution<A>) auto operator()(const A& operand, std::int64_t offset = 0) const {
-    return (*this)(Execution(), operand, offset);
+    return apply_op(*this, Execution(), operand, offset);
   }
   /// Orders the work on `exec`.
   template <class Space, class A>
   requires is_execution<Space>
   auto operator()(const Space& exec, const A& operand, std::int64_t offset = 0) const {
-    if constexpr (expect_matrix<op, A>())
-      return call_matrix_op<op>(Execution(exec), operand, offset);
+    return apply_op(*this, Execution(exec), operand, offset);
   }
 };
+
+template <MatrixOp op, class A>
+auto apply_op(const MatrixOperator<op>&, const Execution& execution, const A& operand,
+              std::int64_t offset) {
+  if constexpr (expect_matrix<op, A>()) return call_matrix_op<op>(execution, operand, offset);
+}
 
 struct TraceOperator {
   template <class A>
@@ -152,20 +157,24 @@ struct TraceOperator {
 struct OuterOperator {
   template <class A, class B>
   requires(!is_execution<A>) auto operator()(const A& x, const B& y) const {
-    return (*this)(Execution(), x, y);
+    return apply_op(*this, Execution(), x, y);
   }
   /// Orders the work on `exec`.
   template <class Space, class A, class B>
   requires is_execution<Space>
   auto operator()(const Space& exec, const A& x, const B& y) const {
-    constexpr auto fault = operand_fault<ElementwiseOp::multiply, A, B>();
-    [[maybe_unused]] const ExpectOperands<fault> expected;
-    constexpr bool has_ranks = operand_rank<A> == 1 && operand_rank<B> == 1;
-    static_assert(has_ranks, "outer takes two tensors of 1 dim");
-    if constexpr (fault == OperandFault::none && has_ranks)
-      return call_outer(Execution(exec), x, y);
+    return apply_op(*this, Execution(exec), x, y);
   }
 };
+
+template <class A, class B>
+auto apply_op(const OuterOperator&, const Execution& execution, const A& x, const B& y) {
+  constexpr auto fault = operand_fault<ElementwiseOp::multiply, A, B>();
+  [[maybe_unused]] const ExpectOperands<fault> expected;
+  constexpr bool has_ranks = operand_rank<A> == 1 && operand_rank<B> == 1;
+  static_assert(has_ranks, "outer takes two tensors of 1 dim");
+  if constexpr (fault == OperandFault::none && has_ranks) return call_outer(execution, x, y);
+}
 
 template <MatrixOp op>
 const char* operator_name(const MatrixOperator<op>&) {

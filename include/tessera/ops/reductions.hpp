@@ -114,74 +114,95 @@ struct VarianceOperator {
   template <class A, class D = AllDims>
   requires(!is_execution<A>) auto operator()(const A& tensor, const D& over = {},
                                              double correction = 1) const {
-    return variance(Execution(), tensor, over, correction, "var");
+    return apply_op(*this, Execution(), tensor, over, correction);
   }
   /// Orders the work on `exec`.
   template <class Space, class A, class D = AllDims>
   requires is_execution<Space>
   auto operator()(const Space& exec, const A& tensor, const D& over = {},
                   double correction = 1) const {
-    return variance(Execution(exec), tensor, over, correction, "var");
+    return apply_op(*this, Execution(exec), tensor, over, correction);
   }
 };
+
+template <class A, class D>
+auto apply_op(const VarianceOperator&, const Execution& execution, const A& tensor, const D& over,
+              double correction) {
+  return variance(execution, tensor, over, correction, "var");
+}
 
 struct DeviationOperator {
   /// Returns the square root of the variance.
   template <class A, class D = AllDims>
   requires(!is_execution<A>) auto operator()(const A& tensor, const D& over = {},
                                              double correction = 1) const {
-    return (*this)(Execution(), tensor, over, correction);
+    return apply_op(*this, Execution(), tensor, over, correction);
   }
   /// Orders the work on `exec`.
   template <class Space, class A, class D = AllDims>
   requires is_execution<Space>
   auto operator()(const Space& exec, const A& tensor, const D& over = {},
                   double correction = 1) const {
-    const Execution execution(exec);
-    return ops::sqrt(exec, whole(execution, variance(execution, tensor, over, correction, "std")));
+    return apply_op(*this, Execution(exec), tensor, over, correction);
   }
 };
+
+template <class A, class D>
+auto apply_op(const DeviationOperator&, const Execution& execution, const A& tensor, const D& over,
+              double correction) {
+  return ops::sqrt(execution,
+                   whole(execution, variance(execution, tensor, over, correction, "std")));
+}
 
 struct NormOperator {
   /// Returns the norm of the elements.
   template <class A, class D = AllDims>
   requires(!is_execution<A>) auto operator()(const A& tensor, Norm norm = Norm::two,
                                              const D& over = {}) const {
-    return (*this)(Execution(), tensor, norm, over);
+    return apply_op(*this, Execution(), tensor, norm, over);
   }
   /// Orders the work on `exec`.
   template <class Space, class A, class D = AllDims>
   requires is_execution<Space>
   auto operator()(const Space& exec, const A& tensor, Norm norm = Norm::two,
                   const D& over = {}) const {
-    const Execution execution(exec);
-    if (norm == Norm::one) return reduce<ReductionOp::norm_one>(execution, over, 0, tensor);
-    if (norm == Norm::inf) return reduce<ReductionOp::norm_inf>(execution, over, 0, tensor);
-    return ops::sqrt(
-        exec, whole(execution, reduce<ReductionOp::sum_of_squares>(execution, over, 0, tensor)));
+    return apply_op(*this, Execution(exec), tensor, norm, over);
   }
 };
+
+template <class A, class D>
+auto apply_op(const NormOperator&, const Execution& execution, const A& tensor, Norm norm,
+              const D& over) {
+  if (norm == Norm::one) return reduce<ReductionOp::norm_one>(execution, over, 0, tensor);
+  if (norm == Norm::inf) return reduce<ReductionOp::norm_inf>(execution, over, 0, tensor);
+  return ops::sqrt(
+      execution, whole(execution, reduce<ReductionOp::sum_of_squares>(execution, over, 0, tensor)));
+}
 
 template <ReductionOp op>
 struct DotOperator {
   /// Returns the sum of the products of elements.
   template <class A, class B>
   requires(!is_execution<A>) auto operator()(const A& a, const B& b) const {
-    return (*this)(Execution(), a, b);
+    return apply_op(*this, Execution(), a, b);
   }
   /// Orders the work on `exec`.
   template <class Space, class A, class B>
   requires is_execution<Space>
   auto operator()(const Space& exec, const A& a, const B& b) const {
-    static_assert(
-        std::is_same_v<typename OperandElement<A>::type, typename OperandElement<B>::type>,
-        "dot and vdot take two tensors of one element type: convert one by to<T>(x)");
-    static_assert(
-        operand_rank<A> == operand_rank<B> && (op == ReductionOp::vdot || operand_rank<A> == 1),
-        "dot takes two tensors of 1 dim, vdot two of one shape");
-    return reduce<op>(Execution(exec), AllDims(), 0, a, b);
+    return apply_op(*this, Execution(exec), a, b);
   }
 };
+
+template <ReductionOp op, class A, class B>
+auto apply_op(const DotOperator<op>&, const Execution& execution, const A& a, const B& b) {
+  static_assert(std::is_same_v<typename OperandElement<A>::type, typename OperandElement<B>::type>,
+                "dot and vdot take two tensors of one element type: convert one by to<T>(x)");
+  static_assert(
+      operand_rank<A> == operand_rank<B> && (op == ReductionOp::vdot || operand_rank<A> == 1),
+      "dot takes two tensors of 1 dim, vdot two of one shape");
+  return reduce<op>(execution, AllDims(), 0, a, b);
+}
 
 }  // namespace detail
 
