@@ -14,7 +14,6 @@
 #include "ops/arg_kernel.hpp"
 #include "ops/elementwise_function.hpp"
 #include "ops/reduction_kernel.hpp"
-#include "ops/splitting.hpp"
 #include "ops/temporaries.hpp"
 #include "ops/tuning.hpp"
 
@@ -75,6 +74,18 @@ ArgLoops arg_loops_of(const ArrayRef& operand, const ReducedDims& over, const Ex
   set_loops(loops.kept, loops.kept_strides, kept, kept_strides);
   set_loops(loops.reduced, loops.reduced_strides, reduced, reduced_strides);
   return loops;
+}
+
+/// Lists the mesh dims along which ranks hold parts of what is reduced.
+std::vector<std::size_t> splitting_dims(const DTensorSpec& spec, const ReducedDims& over) {
+  std::vector<std::size_t> result;
+  for (std::size_t m = 0; m < spec.placements().size(); ++m) {
+    const auto& placement = spec.placements()[m];
+    if (placement.is_shard() && is_arg_dim(over, static_cast<std::size_t>(placement.dim())) &&
+        spec.layout().shape()[m] > 1)
+      result.push_back(m);
+  }
+  return result;
 }
 
 /// Holds what was found, by parts or by ranks: an array of values, and one of their positions.
@@ -264,7 +275,7 @@ void run_arg_reduction(const Execution& execution, ReductionOp op, const DeviceM
                        const ArrayRef& result) {
   const auto piece = spec.sections(*mesh.coordinate());
   const auto loops = arg_loops_of(operand, over, spec.shape(), &piece);
-  const auto mesh_dims = splitting_mesh_dims(spec, over.dims);
+  const auto mesh_dims = splitting_dims(spec, over);
   Temporaries temporaries(execution, &mesh);
   reduce_positions(execution, op, loops, operand.type, result, over, !mesh_dims.empty(),
                    temporaries, [&](const Found& mine) {

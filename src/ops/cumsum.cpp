@@ -7,7 +7,6 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,7 +19,6 @@
 
 #include "kernels/number_types.hpp"
 #include "ops/elementwise_function.hpp"
-#include "ops/splitting.hpp"
 #include "ops/temporaries.hpp"
 #include "ops/tuning.hpp"
 
@@ -531,8 +529,7 @@ void run_as(const Execution& execution, const DeviceMesh* mesh, const DTensorSpe
                                                     std::abs(lines.from_step));
   std::optional<RunSums> run_sums;
   std::function<void(const OwnedArray&)> to_starts;
-  const auto tensor_dim = static_cast<std::int64_t>(dim);
-  if (mesh != nullptr && !splitting_mesh_dims(*spec, std::span(&tensor_dim, 1)).empty()) {
+  if (mesh != nullptr && spec->split(dim).parts() > 1) {
     run_sums.emplace(*mesh, *spec, dim);
     lines.runs = run_sums->runs();
     to_starts = [&](const OwnedArray& mine) {

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -9,7 +8,6 @@
 #include <tessera/redistribute/detail/plan_cache.hpp>
 
 #include "ops/rows.hpp"
-#include "ops/splitting.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -41,7 +39,7 @@ Rows::Rows(const Execution& execution, Temporaries& temporaries, const DeviceMes
       spec_(spec),
       dim_(dim),
       label_(label) {
-  are_split_ = mesh != nullptr && !splitting_mesh_dims(*spec, std::span(&dim, 1)).empty();
+  are_split_ = mesh != nullptr && spec->split(static_cast<std::size_t>(dim)).parts() > 1;
 }
 
 OwnedArray Rows::combined(const OwnedArray& mine, ReduceOp op) const {
