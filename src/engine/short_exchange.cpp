@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include <tessera/tensor/detail/launch.hpp>
@@ -222,7 +223,7 @@ void ShortExchange::prepare_to_reduce(std::span<const Block> blocks, const Block
 ShortExchange::Packing ShortExchange::prepared_packing(const BlockArray& chunk,
                                                        const std::byte* start, bool is_sent,
                                                        std::ptrdiff_t place) {
-  Packing packing{place};
+  Packing packing{place, {}};
   std::ptrdiff_t in_packing = 0;
   for (std::size_t k = 0; k < chunk.size(); ++k) {
     const auto packed = in_slot(nullptr, chunk[k]).first();
@@ -294,16 +295,16 @@ void ShortExchange::post(const Execution& execution, const Addresses& addresses,
   auto* const received_in = round.reductions.empty() ? addresses.destination : addresses.arrived;
   for (auto& parcel : round.incoming) {
     auto* const to =
-        parcel.packing ? addresses.arrived + parcel.packing->place : received_in + parcel.offset;
+        parcel.is_packed() ? addresses.arrived + parcel.packing.place : received_in + parcel.offset;
     parcel.ticket = exchange->receive(to, parcel.bytes, rank(parcel.peer));
-    parcel.is_unpacked = !parcel.packing;
+    parcel.is_unpacked = !parcel.is_packed();
   }
   for (auto& reduction : round.reductions) reduction.is_reduced = false;
   for (auto& parcel : round.outgoing) {
     const auto* from = addresses.source + parcel.offset;
-    if (parcel.packing) {
-      auto* const to = addresses.packed + parcel.packing->place;
-      for (auto& part : parcel.packing->parts)
+    if (parcel.is_packed()) {
+      auto* const to = addresses.packed + parcel.packing.place;
+      for (auto& part : parcel.packing.parts)
         part.copy.run(execution, addresses.source + part.in_array, to + part.in_packing, stores);
       from = to;
     }
@@ -336,8 +337,8 @@ void ShortExchange::take(const Execution& execution, const Addresses& addresses,
   for (auto& parcel : round.incoming) {
     if (parcel.is_unpacked || !is_here(parcel)) continue;
     const TimedWrite write(parcel.bytes, choices.unpack);
-    const auto* const from = addresses.arrived + parcel.packing->place;
-    for (auto& part : parcel.packing->parts)
+    const auto* const from = addresses.arrived + parcel.packing.place;
+    for (auto& part : parcel.packing.parts)
       part.copy.run(execution, from + part.in_packing, addresses.destination + part.in_array,
                     write.stores());
     parcel.is_unpacked = true;

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,17 +51,19 @@ class ShortExchange {
     PreparedCopy copy;  ///< to scratch, or from there
   };
   struct Packing {
-    std::ptrdiff_t place;  ///< in scratch
+    std::ptrdiff_t place = 0;  ///< in scratch
     std::vector<PartCopy> parts = {};
   };
   /// A message.
   struct Parcel {
     int peer;
     std::int64_t bytes;
-    std::ptrdiff_t offset;                ///< in the array; of a term: among those that arrive
-    std::optional<Packing> packing = {};  ///< none: it is a part of the array
-    Exchange::MessageId ticket = 0;       ///< of this execution, as are all is_…
+    std::ptrdiff_t offset;           ///< in the array; of a term: among those that arrive
+    Packing packing = {};            ///< without parts: it is a part of the array
+    Exchange::MessageId ticket = 0;  ///< of this execution, as are all is_…
     bool is_unpacked = false;
+
+    bool is_packed() const { return !packing.parts.empty(); }
   };
   struct OwnBlock {
     std::ptrdiff_t from;  ///< in the source

@@ -204,7 +204,7 @@ class FromSource(Case):
 
 
 class Subproject(Case):
-    # Compiled by folder, which takes half of the time; scripts/check tidy reads each source by itself.
+    # Compiled by folder, which takes half of the time; scripts/nightly alone compiles each source by itself.
     def test_by_add_subdirectory_and_installed_as_shared_library(self):
         self.build_and_run("-DCONSUMES=add_subdirectory", f"-DTESSERA_SOURCE_DIR={given['source']}", "-DTESSERA_INSTALL=ON",
                            "-DTESSERA_BUILD_TOOLS=ON", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_UNITY_BUILD=ON")
