@@ -94,6 +94,10 @@ function(tessera_mpi_labels result ranks)
   if(ranks GREATER 4)
     list(APPEND labels slow)
   endif()
+  # With 8 ranks on few cores a test takes ten times as long as with 4.
+  if(ranks GREATER_EQUAL 8)
+    list(APPEND labels large)
+  endif()
   set(${result} ${labels} PARENT_SCOPE)
 endfunction()
 

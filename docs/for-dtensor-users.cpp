@@ -112,6 +112,19 @@ void partials(const DeviceMesh& mesh) {
   check(item(ops::mean(x)) == 1, "of uneven shards");
 }
 
+void descent(const DeviceMesh& mesh) {
+  const auto x = ones<Matrix>(mesh, {Shard(0)}, {8, 3});
+  const auto y = ones<Matrix>(mesh, {Shard(0)}, {8, 2});
+  const auto weights = zeros<Matrix>(mesh, {Replicate()}, {3, 2});
+  grad::Tape tape;
+  auto w = tape.watch(weights);
+  auto loss = ops::mean(ops::square(ops::matmul(x, w) - y));
+  tape.backward(loss);        // 1 exchange: each rank has a part of the sum over the rows
+  weights -= 0.1 * w.grad();  // the gradient is R, as the weights are
+  const auto first = on_host(weights.to_local())(0, 0);
+  check(first > 0.0999 && first < 0.1001, "a step against the gradient, which is -1");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -128,5 +141,6 @@ int main(int argc, char** argv) {
   operators(mesh);
   who_moves(mesh);
   partials(mesh);
+  descent(mesh);
   return docs::status();
 }

@@ -13,6 +13,7 @@
 #include <tessera/extents/hash.hpp>
 #include <tessera/fetch/fetch.hpp>
 #include <tessera/tensor/detail/launch.hpp>
+#include <tessera/tensor/detail/saved_memory.hpp>
 
 #include "engine/block_array.hpp"
 #include "kernels/pack.hpp"
@@ -297,6 +298,7 @@ void FetcherAccess::check(const Fetcher& fetcher, const TensorAndPatch& arrays,
     return fmt::format("expected a {} whose elements share no memory, got strides {}",
                        op == nullptr ? "patch" : "tensor", to_string(written.strides));
   });
+  require_writable(written);
   if (op != nullptr) require_op(*op, state.type);
   if (!share_memory(arrays.piece, patch)) return;
   const auto held = state.spec.sections(*state.mesh.coordinate());

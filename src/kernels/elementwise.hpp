@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For ops: kernels that change each element of an array.
 #pragma once
 
 #include <array>

@@ -14,6 +14,7 @@
 #include <tessera/ops/detail/call.hpp>
 #include <tessera/tensor/detail/launch.hpp>
 #include <tessera/tensor/detail/owned_array.hpp>
+#include <tessera/tensor/detail/saved_memory.hpp>
 
 #include "mpi/clock.hpp"
 #include "ops/choose.hpp"
@@ -345,17 +346,26 @@ Execution ordered(const Execution& execution, MemorySpace space) {
   return Execution(Kokkos::DefaultHostExecutionSpace());
 }
 
+/// Throws InvalidArgument if the call changes its first operand, and a tape keeps that.
+void require_writable_result(const CallRequest& request, const ArrayRef& result) {
+  if (result.data != request.operands.front().array.data) return;
+  named(request.op.function.text, [&] { require_writable(result); });
+}
+
 void run_moving(const Execution& execution, const DeviceMesh& mesh, const PreparedCall& call,
                 const CallRequest& request, const ArrayRef& result, const KernelRef& kernel,
                 const OwnerRef& owner) {
   MovedOperands moved(request, call);
   if (!call.copies && call.choice.exchanges == 0 && !call.communicates) {
-    if (mesh.coordinate()) kernel(moved.arrays(), result);
+    if (!mesh.coordinate()) return;
+    require_writable_result(request, result);
+    kernel(moved.arrays(), result);
     return;
   }
   const bool has_exchange = call.choice.exchanges > 0 || call.communicates;
   const auto on = has_exchange ? execution : ordered(execution, result.space);
   collectively(mesh, request.op.function, [&](Operation& operation) {
+    require_writable_result(request, result);
     if (has_exchange) operation.agree(call.hash, [&] { return to_string(call.call); });
     if (!mesh.coordinate()) return;
     if (call.copies) moved.move(on, mesh, request, call, owner);
@@ -505,10 +515,12 @@ void run(const Execution& execution, const PreparedCall& call, const CallRequest
          const ArrayRef& result, const KernelRef& kernel, const OwnerRef& owner) {
   const auto& mesh = common_mesh(request);
   const double start = is_traced() ? seconds() : 0;
-  if (call.moves || call.communicates)
+  if (call.moves || call.communicates) {
     run_moving(execution, mesh, call, request, result, kernel, owner);
-  else if (mesh.coordinate())
+  } else if (mesh.coordinate()) {
+    require_writable_result(request, result);
     kernel(OperandArrays(request).arrays(), result);
+  }
   if (is_traced()) emit_record(call, request, start);
 }
 

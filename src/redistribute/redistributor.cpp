@@ -9,6 +9,7 @@
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
 #include <tessera/redistribute/redistributor.hpp>
+#include <tessera/tensor/detail/saved_memory.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
 #include "node/nodes.hpp"
@@ -170,9 +171,11 @@ void RedistributorAccess::execute(const Redistributor& redistributor, const Exec
     const int rank = state.executor.group().position;
     if (state.is_on_source)
       require_piece(rank, plan.source(), state.source_shape, plan.element_type(), source, "source");
-    if (state.is_on_target)
+    if (state.is_on_target) {
       require_piece(rank, plan.target(), state.target_shape, plan.element_type(), destination,
                     "destination");
+      require_writable(destination);
+    }
     const RedistributeCall text{"Redistributor::execute", plan.source(), plan.target(),
                                 plan.element_type(), PlanAccess::movement(plan).settings};
     const auto from = readable(redistributor, execution, source, destination);

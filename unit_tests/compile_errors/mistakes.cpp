@@ -18,6 +18,7 @@ using Index = Kokkos::Array<std::int64_t, 2>;
 extern const DeviceMesh mesh;
 extern const DTensor<Matrix> x, y;
 extern const Matrix view;
+extern const grad::Variable<Matrix> variable;
 
 // --- local_map: the function ---------------------------------------------------------------------
 
@@ -90,6 +91,82 @@ void program() {
 void program() {
   auto f = local_map(x, {Shard(0)});
   auto z = f(x);
+}
+#endif
+
+#ifdef MISTAKE_variable
+// expect: use grad::local_map(func, vjp, ...), or pass variable.detach()
+void program() {
+  auto f = local_map([](Matrix piece) { return piece; }, {Shard(0)});
+  auto z = f(variable);
+}
+#endif
+
+#ifdef MISTAKE_variables_in_a_vector
+// expect: use grad::local_map(func, vjp, ...), or pass variable.detach()
+void program() {
+  auto f = local_map([](const auto& pieces) { return pieces[0]; }, {Shard(0)});
+  auto z = f(std::vector{variable, variable});
+}
+#endif
+
+#ifdef MISTAKE_variables_in_a_vector_for_an_adjoint
+// expect: grad::local_map: variables, and tensors beside them, are arguments of their own
+void program() {
+  auto f =
+      grad::local_map([](const auto& pieces) { return pieces[0]; },
+                      [](const auto&, const Matrix&, const Matrix& dy) { return dy; }, {Shard(0)});
+  auto z = f(std::vector{variable, variable});
+}
+#endif
+
+#ifdef MISTAKE_adjoint_of_fewer_arguments
+// expect: vjp cannot be called: it needs a parameter
+void program() {
+  auto f = grad::local_map([](Matrix piece) { return piece; },
+                           [](const Matrix&, const Matrix& dy) { return dy; }, {Shard(0)});
+  auto z = f(variable);
+}
+#endif
+
+#ifdef MISTAKE_adjoint_of_fewer_results
+// expect: vjp returns one gradient for each argument that is a variable
+void program() {
+  auto f = grad::local_map(
+      [](Matrix a, Matrix) { return a; },
+      [](const Matrix&, const Matrix&, const Matrix&, const Matrix& dy) { return dy; }, {Shard(0)});
+  auto z = f(variable, variable);
+}
+#endif
+
+#ifdef MISTAKE_adjoint_that_returns_a_number
+// expect: grad::local_map: vjp returns local Views with as many dims as the arguments
+void program() {
+  auto f =
+      grad::local_map([](Matrix piece) { return piece; },
+                      [](const Matrix&, const Matrix&, const Matrix&) { return 1.0; }, {Shard(0)});
+  auto z = f(variable);
+}
+#endif
+
+#ifdef MISTAKE_function_without_a_differentiable_output
+// expect: grad::local_map: expected an output placement: what is passed on as it is has no gradient
+void program() {
+  auto f = grad::local_map([](Matrix piece) { return piece; },
+                           [](const Matrix&, const Matrix&) { return 1.0; }, none);
+  auto z = f(variable);
+}
+#endif
+
+#ifdef MISTAKE_adjoint_as_meant
+// expect: compiles
+void program() {
+  auto f =
+      grad::local_map([](Matrix a, double) { return a; },
+                      [](const Matrix&, double, const Matrix&, const Matrix& dy) { return dy; },
+                      {Shard(0)}, {{Shard(0)}, std::nullopt}, {keep, std::nullopt});
+  grad::Variable<Matrix> a = f(variable, 2.0);
+  DTensor<Matrix> b = f(x, 2.0);
 }
 #endif
 
@@ -691,5 +768,63 @@ void program() {
       from_local(Kokkos::subview(view, Kokkos::ALL, Kokkos::pair(0, 2)), mesh, {Shard(0)});
   auto d = redistribute(strided, {Shard(1)});
   d = redistribute(strided, mesh, {Shard(1)});
+}
+#endif
+
+// --- gradients -----------------------------------------------------------------------------------
+
+#ifdef MISTAKE_variables_in_forward
+// expect: grad::function: forward returns a tensor, or a View; it gets values, not variables
+void program() {
+  auto f = grad::function([](const auto& a) { return ops::multiply(a, variable); },
+                          [](const auto&, const auto&, const auto& dy) { return dy; });
+  auto z = f(variable);
+}
+#endif
+
+#ifdef MISTAKE_vjp_of_fewer_arguments
+// expect: vjp cannot be called: it needs a parameter
+void program() {
+  auto f = grad::function([](const auto& a) { return a; },
+                          [](const auto&, const auto& dy) { return dy; });
+  auto z = f(variable);
+}
+#endif
+
+#ifdef MISTAKE_vjp_that_returns_a_view
+// expect: grad::function: vjp returns a tensor for a Variable
+void program() {
+  auto f = grad::function([](const auto& a) { return a; },
+                          [](const auto&, const auto&, const auto&) { return view; });
+  auto z = f(variable);
+}
+#endif
+
+#ifdef MISTAKE_checkpoint_of_a_tensor
+// expect: checkpoint: the function returns no variable
+void program() {
+  auto z = grad::checkpoint([](const auto& a) { return a.detach(); }, variable);
+}
+#endif
+
+#ifdef MISTAKE_step_to_another_state
+// expect: checkpoint: step returns a state of another kind than it gets
+void program() {
+  const auto step = [](const auto& a, int) { return a.detach(); };
+  auto z = grad::checkpoint(step, variable, {.steps = 3, .snapshots = 2});
+}
+#endif
+
+#ifdef MISTAKE_gradients_as_meant
+// expect: compiles
+void program() {
+  auto f = grad::function(
+      [](const auto& a, double b) { return ops::multiply(a, b); },
+      [](const auto&, double b, const auto&, const auto& dy) { return ops::multiply(dy, b); });
+  grad::Variable<Matrix> a = f(variable, 2.0);
+  DTensor<Matrix> b = f(x, 2.0);
+  a = grad::checkpoint([](const auto& c) { return ops::exp(c); }, variable);
+  const auto step = [](const auto& c, int, double d) { return ops::multiply(c, d); };
+  a = grad::checkpoint(step, x, {.steps = 3, .snapshots = 2}, 0.5);
 }
 #endif

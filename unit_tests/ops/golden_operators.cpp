@@ -5,79 +5,27 @@
 // mesh has as many ranks. Fails if a value differs from PyTorch's, or placements do without one of
 // the reasons below.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <functional>
-#include <iostream>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include <mpi.h>
-#include <nlohmann/json.hpp>
-
 #include <tessera/tessera.hpp>
+
+#include "../support/golden.hpp"
 
 namespace {
 
 using namespace tessera;
-using nlohmann::json;
+using namespace tessera::test;
 using Vector = Kokkos::View<double*, Kokkos::LayoutRight>;
 using Matrix = Kokkos::View<double**, Kokkos::LayoutRight>;
 using Batch = Kokkos::View<double***, Kokkos::LayoutRight>;
 using Indices = Kokkos::View<std::int64_t*, Kokkos::LayoutRight>;
-
-Placements placements_of(const json& list) {
-  std::string text;
-  for (const auto& placement : list)
-    text += (text.empty() ? "" : ", ") + placement.get<std::string>();
-  return parse_placements(text);
-}
-
-/// Gives `factor` times the value with a global index, plus `added`.
-template <class V>
-struct ElementOf {
-  static constexpr std::size_t tensor_dims = V::rank();
-
-  Vector values;  ///< row-major
-  Kokkos::Array<std::int64_t, tensor_dims> shape;
-  double factor, added;
-
-  KOKKOS_FUNCTION typename V::value_type operator()(
-      const Kokkos::Array<std::int64_t, tensor_dims>& index) const {
-    std::int64_t at = 0;
-    for (std::size_t d = 0; d != tensor_dims; ++d) at = at * shape[d] + index[d];
-    return static_cast<typename V::value_type>(factor * values(at) + added);
-  }
-};
-
-/// Returns the tensor of an operand. Along a Partial, the first coordinate has the value and 5 for
-/// each other coordinate, and these have -5.
-template <class V>
-DTensor<V> tensor_of(const DeviceMesh& mesh, const json& operand) {
-  const Extents shape = operand["shape"].get<std::vector<std::int64_t>>();
-  const auto placements = placements_of(operand["placements"]);
-  std::vector<Placement> whole;
-  for (const auto& placement : placements)
-    whole.push_back(placement.is_partial() ? Placement(Replicate()) : placement);
-  const auto values = operand["values"].get<std::vector<double>>();
-  const Kokkos::View<double*, Kokkos::HostSpace> host("values", values.size());
-  std::copy(values.begin(), values.end(), host.data());
-  ElementOf<V> element{Kokkos::create_mirror_view_and_copy(Vector::memory_space(), host), {}, 1, 0};
-  for (std::size_t d = 0; d != shape.size(); ++d) element.shape[d] = shape[d];
-  for (std::size_t m = 0; m < placements.size(); ++m) {
-    if (!placements[m].is_partial()) continue;
-    const bool is_first = (*mesh.coordinate())[m] == 0;
-    element.factor = is_first ? element.factor : 0;
-    element.added = is_first ? element.added + 5.0 * (mesh.shape()[m] - 1) : -5.0;
-  }
-  const auto pieces = from_function<V>(mesh, whole, shape, element);
-  return from_local(pieces.to_local(), mesh, placements, shape);
-}
 
 /// Holds the result of a call, of any number of dims.
 struct Result {
@@ -87,12 +35,7 @@ struct Result {
 
 template <class V>
 Result result_of(const DTensor<V>& tensor) {
-  const auto full = full_tensor(tensor);
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), full);
-  Result result{tensor.spec(), {}};
-  for (std::size_t i = 0; i < host.size(); ++i)
-    result.values.push_back(static_cast<double>(host.data()[i]));
-  return result;
+  return {tensor.spec(), elements_of(full_tensor(tensor))};
 }
 
 /// Calls `op` with the operands of a call, which have these View types.
@@ -177,13 +120,6 @@ Result run(const DeviceMesh& mesh, const json& call) {
   return operators.at(call["op"].get<std::string>())();
 }
 
-bool are_close(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (!(std::abs(a[i] - b[i]) <= 1e-12 * std::max(1.0, std::abs(b[i])))) return false;
-  return true;
-}
-
 /// Returns whether no operand needs to be sliced, reduced or moved for a call. All ranks return the
 /// same.
 bool fits_as_it_is(const DeviceMesh& mesh, const json& call) {
@@ -234,44 +170,27 @@ std::string reason(const json& call, const Placements& ours, const Placements& t
   return "";
 }
 
+/// Compares values, and placements.
+Comparison compare(const DeviceMesh& mesh, const json& call) {
+  const auto result = run(mesh, call);
+  const auto& expected = call["result"];
+  const auto& ours = result.spec;
+  const auto theirs = placements_of(expected["placements"]);
+  const Extents shape = expected["shape"].get<std::vector<std::int64_t>>();
+  Comparison comparison;
+  bool fits = ours.shape() == shape &&
+              are_close(result.values, expected["values"].get<std::vector<double>>());
+  if (ours.placements() != theirs) {
+    const auto why = reason(call, ours.placements(), theirs, fits_as_it_is(mesh, call));
+    fits = fits && !why.empty();
+    comparison.reasons.push_back(why);
+  }
+  if (!fits) comparison.mistake = to_string(ours);
+  return comparison;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const ScopeGuard guard(argc, argv);
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  int passed = 0, failed = 0;
-  std::map<std::string, int> reasons;
-  const RedistributionScope scope(Redistribution::any);
-  std::ifstream file(argc > 1 ? argv[1] : "");
-  std::map<std::vector<int>, DeviceMesh> meshes;
-  for (std::string line; std::getline(file, line);) {
-    const auto call = json::parse(line);
-    const auto shape = call["mesh"].get<std::vector<int>>();
-    if (MeshLayout(shape).size() != size) continue;
-    auto& mesh = meshes[shape];
-    if (mesh.is_null()) mesh = init_device_mesh(MPI_COMM_WORLD, shape);
-    const auto result = run(mesh, call);
-    const auto theirs = placements_of(call["result"]["placements"]);
-    const Extents expected_shape = call["result"]["shape"].get<std::vector<std::int64_t>>();
-    bool fits = result.spec.shape() == expected_shape &&
-                are_close(result.values, call["result"]["values"].get<std::vector<double>>());
-    if (!(result.spec.placements() == theirs)) {
-      const auto why = reason(call, result.spec.placements(), theirs, fits_as_it_is(mesh, call));
-      fits = fits && !why.empty();
-      ++reasons[why];
-    }
-    ++(fits ? passed : failed);
-    if (!fits && mesh.rank() == 0)
-      std::cout << "failed: " << to_string(result.spec) << " from " << line << "\n";
-  }
-  meshes.clear();
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) {
-    std::cout << passed << " passed, " << failed << " failed\n";
-    for (const auto& [why, count] : reasons)
-      std::cout << count << " with other placements: " << why << "\n";
-  }
-  return failed == 0 && passed > 0 ? 0 : 1;
+  return run_golden(argc, argv, "with other placements", compare);
 }

@@ -42,7 +42,9 @@ class LocalMap {
   template <class... Arguments>
   auto operator()(Arguments&&... arguments) const {
     constexpr bool wraps = wraps_always || (detail::has_dtensor_v<Arguments> || ...);
-    if constexpr (!detail::expect_callable<Function, detail::Localized<Arguments>...>()) {
+    if constexpr (!detail::expect_no_variables<Arguments...>()) {
+      return detail::Unusable();
+    } else if constexpr (!detail::expect_callable<Function, detail::Localized<Arguments>...>()) {
       return detail::Unusable();
     } else {
       using Result = std::remove_cvref_t<

@@ -250,19 +250,23 @@ const DTensor<V>& operator/=(const DTensor<V>& tensor, const B& other) {
   return tensor;
 }
 
-/// Returns alpha x + beta y, in one kernel. The numbers take the element type of the tensors.
+/// Returns alpha x + beta y, of tensors in one kernel. The numbers take the element type of the tensors.
 ///
 /// Result, Collective, Errors: those of the elementwise operators.
 template <Operand N, class X, Operand M, class Y>
-requires(is_dtensor_v<X>&& is_dtensor_v<Y>) auto axpby(const N& alpha, const X& x, const M& beta,
-                                                       const Y& y) {
-  return detail::call_elementwise<detail::ElementwiseOp::axpby>({}, x, y, alpha, beta);
+requires(is_tensor_operand_v<X>&& is_tensor_operand_v<Y>) auto axpby(const N& alpha, const X& x,
+                                                                     const M& beta, const Y& y) {
+  return axpby(Execution(), alpha, x, beta, y);
 }
 /// Orders the work on `exec`.
 template <Operand N, class X, Operand M, class Y>
-requires(is_dtensor_v<X>&& is_dtensor_v<Y>) auto axpby(const Execution& exec, const N& alpha,
-                                                       const X& x, const M& beta, const Y& y) {
-  return detail::call_elementwise<detail::ElementwiseOp::axpby>({exec}, x, y, alpha, beta);
+requires(is_tensor_operand_v<X>&& is_tensor_operand_v<Y>) auto axpby(const Execution& exec,
+                                                                     const N& alpha, const X& x,
+                                                                     const M& beta, const Y& y) {
+  if constexpr (is_dtensor_v<X> && is_dtensor_v<Y>)
+    return detail::call_elementwise<detail::ElementwiseOp::axpby>({exec}, x, y, alpha, beta);
+  else
+    return ops::add(exec, ops::multiply(exec, x, alpha), ops::multiply(exec, y, beta));
 }
 
 }  // namespace tessera

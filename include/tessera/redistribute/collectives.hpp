@@ -224,6 +224,7 @@ struct BroadcastInto {
   template <class V>
   Prepared<V> prepare(Operation& operation, const V& view, const DeviceMesh& mesh) const {
     require_mesh_rank(mesh, root);
+    require_writable(array_ref(view));
     CollectiveCall call{
         operation.name(), V::rank(), element_type_of<V>(), are_on_device<V>, {root}};
     call.extents = extents_of(view);

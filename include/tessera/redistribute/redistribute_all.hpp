@@ -66,6 +66,7 @@ std::vector<DTensor<redistributed_view_t<V, Out>>> redistribute_all(
       std::vector<ArrayRef> sources;
       for (const auto& tensor : tensors) sources.push_back(array_ref(tensor.to_local()));
       require_separate_sources(sources);
+      for (const auto& source : sources) require_writable(source);
     }
     operation.agree(hash, text);
 

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <tessera/error/error.hpp>
+#include <tessera/tensor/detail/saved_memory.hpp>
 #include <tessera/tensor/dtensor.hpp>
 #include <tessera/tensor/execution.hpp>
 
@@ -26,6 +27,7 @@ void deep_copy(const Execution& execution, const DTensor<V>& destination, const 
                 "deep_copy: expected a destination that can be written");
   const auto instance = execution.instance<memory_space<V>>();
   const auto& view = destination.to_local();
+  require_writable(array_ref(view));
   execution.fence("tessera::deep_copy: before the copy");
   if constexpr (is_dtensor_v<Source>) {
     static_assert(

@@ -64,7 +64,8 @@ class DTensor {
   DTensor() = default;
 
   /// Returns this rank's local piece.
-  const V& to_local() const { return view_.get(); }
+  const V& to_local() const& { return view_.get(); }
+  V to_local() const&& { return view_.get(); }  // of a result that ends with the statement
   const DeviceMesh& device_mesh() const { return mesh_; }
   const DTensorSpec& spec() const { return spec_; }
   const Placements& placements() const { return spec_.placements(); }

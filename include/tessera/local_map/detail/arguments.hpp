@@ -17,6 +17,9 @@ namespace tessera::detail {
 
 template <class T>
 inline constexpr bool is_tensor_v = is_dtensor_v<T> || Kokkos::is_view_v<T>;
+/// Tells whether T is a tensor of a layer above, with a gradient.
+template <class T>
+inline constexpr bool is_variable_operand_v = is_tensor_operand_v<T> && !is_dtensor_v<T>;
 
 /// Container says whether T is a tuple, pair, array or vector that holds a tensor, which is
 /// flattened. Everything else is one argument.
@@ -24,11 +27,13 @@ template <class T>
 struct Container {
   static constexpr bool is_flattened = false;
   static constexpr bool has_dtensor = is_dtensor_v<T>;
+  static constexpr bool has_variable = is_variable_operand_v<T>;
 };
 template <class... Ts>
 struct Container<std::tuple<Ts...>> {
   static constexpr bool is_flattened = (is_tensor_v<Ts> || ...);
   static constexpr bool has_dtensor = (is_dtensor_v<Ts> || ...);
+  static constexpr bool has_variable = (is_variable_operand_v<Ts> || ...);
 };
 template <class A, class B>
 struct Container<std::pair<A, B>> : Container<std::tuple<A, B>> {};
@@ -41,6 +46,8 @@ template <class T>
 inline constexpr bool is_flattened_v = Container<std::remove_cvref_t<T>>::is_flattened;
 template <class T>
 inline constexpr bool has_dtensor_v = Container<std::remove_cvref_t<T>>::has_dtensor;
+template <class T>
+inline constexpr bool has_variable_v = Container<std::remove_cvref_t<T>>::has_variable;
 
 template <class T>
 inline constexpr bool is_range_v = false;

@@ -100,6 +100,17 @@ inline constexpr bool fits<Function, LocalArguments...> = !requires(const Chosen
   { func(std::declval<LocalArguments>()...) } -> std::same_as<Unusable>;
 };
 
+/// Returns whether no argument is a variable, or a container of variables. If one is, it stops the
+/// compiler with a sentence.
+template <class... Arguments>
+consteval bool expect_no_variables() {
+  constexpr bool fit = !(has_variable_v<Arguments> || ...);
+  static_assert(fit,
+                "local_map: an argument is a variable, and its gradient would be lost; use "
+                "grad::local_map(func, vjp, ...), or pass variable.detach()");
+  return fit;
+}
+
 /// Returns whether func can be called with these arguments. If not, it stops the compiler with a
 /// sentence.
 template <class Function, class... LocalArguments>

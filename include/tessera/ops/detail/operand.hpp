@@ -32,11 +32,6 @@ inline constexpr bool is_number_v = [] {
 
 }  // namespace detail
 
-/// Tells whether operators compute on a T as on one array. A layer above may specialise it for types
-/// of its own, for which it then declares apply_op().
-template <class T>
-inline constexpr bool is_tensor_operand_v = is_dtensor_v<T>;
-
 /// An Operand of an operator is a tensor, or a number.
 template <class T>
 concept Operand =

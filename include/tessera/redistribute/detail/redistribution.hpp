@@ -16,6 +16,7 @@
 #include <tessera/redistribute/redistributor.hpp>
 #include <tessera/sharding/target.hpp>
 #include <tessera/tensor/detail/owned_array.hpp>
+#include <tessera/tensor/detail/saved_memory.hpp>
 #include <tessera/tensor/dtensor.hpp>
 #include <tessera/tensor/execution.hpp>
 
@@ -130,7 +131,8 @@ ReadyRedistribution<redistributed_view_t<V, Out>> prepare_redistribution(
   using Result = redistributed_view_t<V, Out>;
   require_representable<Result>(target);
   const auto& mesh = tensor.device_mesh();
-  if constexpr (std::is_same_v<Result, V>)
+  if constexpr (std::is_same_v<Result, V>) {
+    if (options.donate_source) require_writable(array_ref(tensor.to_local()));
     if (hold_alike(target, tensor.spec())) {
       constexpr auto type = element_type<typename Result::value_type>();
       const auto settings = settings_for<V, Result>(options.extra_memory);
@@ -139,6 +141,7 @@ ReadyRedistribution<redistributed_view_t<V, Out>> prepare_redistribution(
       finish(execution, operation.name());
       return ReadyRedistribution<Result>{DTensorAccess::make(tensor.to_local(), mesh, target), {}};
     }
+  }
   if (!mesh.coordinate())
     return ReadyRedistribution<Result>{
         allocate_dtensor<Result>(mesh, target, "tessera::redistribute"), {}};
@@ -363,6 +366,7 @@ void redistribute_into(const Execution& execution, const DTensor<W>& destination
     const RedistributeCall call{operation.name(), tensor.spec(), destination.spec(), type,
                                 settings,         change};
     const auto to = array_ref(destination.to_local());
+    require_writable(to);
     const auto arrived = room_for_change(tensor.spec(), destination.spec(), change, to);
     const Pieces pieces{array_ref(tensor.to_local()), arrived ? arrived->array : to};
     const auto ready = agreed_into_memory(operation, call, mesh, settings, execution, pieces);

@@ -13,4 +13,9 @@ inline constexpr bool is_dtensor_v = false;
 template <class V>
 inline constexpr bool is_dtensor_v<DTensor<V>> = true;
 
+/// Tells whether operators compute on a T as on one array. A layer above may specialise it for types
+/// of its own, for which it then declares apply_op().
+template <class T>
+inline constexpr bool is_tensor_operand_v = is_dtensor_v<T>;
+
 }  // namespace tessera
