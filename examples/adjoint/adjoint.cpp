@@ -83,7 +83,7 @@ DTensor<Vector> recovered(const Heat& heat, const DTensor<Cube>& modes,
                           const DTensor<Matrix>& observed, const Options& options) {
   const bool prints = observed.device_mesh().rank() == 0;
   const auto step = recorded_step(heat);
-  auto amplitudes = zeros<Vector>(observed.device_mesh(), Replicate(), {3});
+  auto amplitudes = zeros<Vector>(observed.device_mesh(), all_replicate, {3});
   for (int iteration = 0; iteration < options.iterations; ++iteration) {
     grad::Tape tape;
     const auto a = tape.watch(amplitudes);
@@ -123,7 +123,7 @@ int run(const DeviceMesh& mesh, const Options& options) {
       is_grid ? Placements{Balanced(0), Balanced(1)} : Placements{Balanced(0)};
   const auto modes =
       from_function<Cube>(mesh, placements, {options.n, options.n, 3}, heat::Mode{options.n});
-  const auto expected = from_function<Vector>(mesh, Replicate(), {3}, Expected());
+  const auto expected = from_function<Vector>(mesh, all_replicate, {3}, Expected());
   const auto begin = ops::matmul(modes, expected);
   const Heat heat(mesh, begin.spec());
   const auto observed = evolved(

@@ -22,21 +22,6 @@
 #include <tessera/debug/simulate.hpp>
 #include <tessera/error/error.hpp>
 #include <tessera/error/log.hpp>
-#include <tessera/grad/checkpoint.hpp>
-#include <tessera/grad/collectives.hpp>
-#include <tessera/grad/elementwise.hpp>
-#include <tessera/grad/fetch.hpp>
-#include <tessera/grad/function.hpp>
-#include <tessera/grad/linear_algebra.hpp>
-#include <tessera/grad/local_map.hpp>
-#include <tessera/grad/lookup.hpp>
-#include <tessera/grad/movement.hpp>
-#include <tessera/grad/pending.hpp>
-#include <tessera/grad/redistribute.hpp>
-#include <tessera/grad/reductions.hpp>
-#include <tessera/grad/shapes.hpp>
-#include <tessera/grad/tape.hpp>
-#include <tessera/grad/variable.hpp>
 #include <tessera/io/npy.hpp>
 #include <tessera/mesh/by_dim.hpp>
 #include <tessera/mesh/device_mesh.hpp>
@@ -82,3 +67,20 @@
 #include <tessera/tensor/permute.hpp>
 #include <tessera/tensor/scope_guard.hpp>
 #include <tessera/tensor/slice.hpp>
+
+// What is built on all of this.
+#include <tessera/grad/checkpoint.hpp>
+#include <tessera/grad/collectives.hpp>
+#include <tessera/grad/elementwise.hpp>
+#include <tessera/grad/fetch.hpp>
+#include <tessera/grad/function.hpp>
+#include <tessera/grad/linear_algebra.hpp>
+#include <tessera/grad/local_map.hpp>
+#include <tessera/grad/lookup.hpp>
+#include <tessera/grad/movement.hpp>
+#include <tessera/grad/pending.hpp>
+#include <tessera/grad/redistribute.hpp>
+#include <tessera/grad/reductions.hpp>
+#include <tessera/grad/shapes.hpp>
+#include <tessera/grad/tape.hpp>
+#include <tessera/grad/variable.hpp>

@@ -5,6 +5,7 @@
 // numbers are integers, so that both sides are exact.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -237,6 +238,59 @@ TEST(AdjointIdentity, of_from_local_alone) {
       EXPECT_EQ(left, local_side(local, from.is_replicate()))
           << "from_local of " << text_of(from, from, shape);
     }
+}
+
+/// Returns the placements with Partial for Replicate.
+Placements with_contributions(const Placements& placements) {
+  std::vector<Placement> result;
+  std::vector<int> positions;
+  for (std::size_t m = 0; m < placements.size(); ++m) {
+    const auto& placement = placements[m];
+    result.push_back(placement.is_replicate() ? Placement(Partial()) : placement);
+    positions.push_back(placement.is_shard() ? placements.split_position(static_cast<int>(m)) : 0);
+  }
+  return {result, positions};
+}
+
+/// Draws moves of tensors on meshes of two dims. TESSERA_TEST_SEED and TESSERA_TEST_CASES repeat
+/// and extend it.
+class Moves {
+ public:
+  DTensorSpec draw_spec(const DeviceMesh& mesh, const Extents& shape, std::optional<ReduceOp> op) {
+    const auto placements = random_placements(generator_, 2, 2, op);
+    return with_random_boundaries(generator_, DTensorSpec(mesh.layout(), placements, shape));
+  }
+
+  void expect_identity(const DeviceMesh& mesh) {
+    const Extents shape{draw(generator_, 0, 7), draw(generator_, 1, 7)};
+    const auto from = draw_spec(mesh, shape, ReduceOp::sum), to = draw_spec(mesh, shape, {});
+    grad::Tape tape;
+    const auto coordinate = *mesh.coordinate();
+    int number = 0;  // the same for replicas
+    for (std::size_t m = 0; m < 2; ++m)
+      if (!from.placements()[m].is_replicate()) number = 5 * number + coordinate[m] + 1;
+    const auto x = tape.watch(from_local(integers(from.sections(coordinate).shape(), number, 1),
+                                         mesh, Target(from), shape));
+    const auto local = grad::to_local(grad::redistribute(x, Target(to)),
+                                      {.grad_placements = with_contributions(to.placements())});
+    const auto cotangent = integers(detail::extents_of(local.detach()), world_rank() + 1, 2);
+    const double left = sum_over_ranks(dot_of(local.detach(), cotangent));
+    tape.backward(local, cotangent);
+    EXPECT_EQ(left, tensor_side(x)) << to_string(from) << " to " << to_string(to);
+  }
+
+ private:
+  Generator generator_{seed() + static_cast<unsigned>(world_size())};
+};
+
+TEST(AdjointIdentity, of_redistributions_on_meshes_of_two_dims) {
+  const int size = world_size();
+  auto meshes = meshes_of({{1, size}, {size, 1}});
+  if (size == 4) meshes.push_back(mesh_of({2, 2}));
+  Moves moves;
+  const int count = cases(500);
+  for (int i = 0; i < count && !HasFailure(); ++i)
+    moves.expect_identity(meshes[static_cast<std::size_t>(i) % meshes.size()]);
 }
 
 }  // namespace

@@ -286,6 +286,18 @@ TEST(SavedTensors, of_a_checkpointed_loop_are_free_after_the_backward_pass) {
   EXPECT_EQ(error_of([&] { x += 1; }), "no error");
 }
 
+TEST(SavedTensors, of_a_checkpointed_loop_are_its_snapshots) {
+  const auto x = numbers();
+  Tape tape;
+  const auto u = tape.watch(x);
+  const auto step = [](const auto& state, int number) {
+    if (number == 1) state.detach() += 1;
+    return ops::sin(state);
+  };
+  const auto run = [&] { grad::checkpoint(step, u, {.steps = 3, .snapshots = 3}); };
+  EXPECT_THAT(error_of(run), says("operator+", "checkpoint"));
+}
+
 TEST(SavedViews, are_not_written) {
   const auto view = iota_view<Matrix>({3, 2});
   Tape tape;

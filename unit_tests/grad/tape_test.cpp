@@ -29,7 +29,7 @@ DTensor<Matrix> ones_of(const DeviceMesh& mesh, const Target& target, const Exte
   return ones<Matrix>(mesh, target, shape);
 }
 
-TEST(Gradient, of_gathering_is_a_slice) {
+TEST(Gradient, g1_of_gathering_is_a_slice) {
   Tape tape;
   const auto x = tape.watch(ones_of(line(), Shard(0), {8, 3}));
   const auto y = redistribute(x);
@@ -38,7 +38,7 @@ TEST(Gradient, of_gathering_is_a_slice) {
   expect_elements(x.grad(), Each(1));
 }
 
-TEST(Gradient, of_slicing_is_gathered) {
+TEST(Gradient, g2_of_slicing_is_gathered) {
   Tape tape;
   const auto x = tape.watch(ones_of(line(), Replicate(), {8, 3}));
   const auto y = redistribute(x, Shard(0));
@@ -47,7 +47,7 @@ TEST(Gradient, of_slicing_is_gathered) {
   expect_elements(x.grad(), Each(1));
 }
 
-TEST(Gradient, of_a_sum_of_contributions_goes_to_each_of_them) {
+TEST(Gradient, g3_of_a_sum_of_contributions_goes_to_each_of_them) {
   Tape tape;
   const auto part = detail::allocate<Matrix>({12, 3}, "part");
   Kokkos::deep_copy(part, 1);
@@ -59,7 +59,7 @@ TEST(Gradient, of_a_sum_of_contributions_goes_to_each_of_them) {
   expect_elements(x.grad(), Each(1));
 }
 
-TEST(Gradient, of_another_sharding_moves_back) {
+TEST(Gradient, g4_of_another_sharding_moves_back) {
   Tape tape;
   const auto x = tape.watch(ones_of(line(), Shard(0), {8, 8}));
   const auto y = redistribute(x, Shard(1));
@@ -67,7 +67,7 @@ TEST(Gradient, of_another_sharding_moves_back) {
   EXPECT_EQ(x.grad().placements(), Placements{Shard(0)});
 }
 
-TEST(Gradient, of_a_gathered_tensor_with_different_contributions_is_scattered) {
+TEST(Gradient, g5_of_a_gathered_tensor_with_different_contributions_is_scattered) {
   Tape tape;
   const auto x = tape.watch(ones_of(line(), Shard(0), {8, 3}));
   const auto y = grad::to_local(redistribute(x), {.grad_placements = Placements{Partial()}});
@@ -76,7 +76,7 @@ TEST(Gradient, of_a_gathered_tensor_with_different_contributions_is_scattered) {
   expect_elements(x.grad(), Each(world_size()));
 }
 
-TEST(Gradient, of_replicas_with_different_contributions_is_reduced) {
+TEST(Gradient, g6_of_replicas_with_different_contributions_is_reduced) {
   Tape tape;
   const auto x = tape.watch(ones_of(line(), Replicate(), {8, 3}));
   const auto y = grad::to_local(x, {.grad_placements = Placements{Partial()}});
@@ -84,7 +84,7 @@ TEST(Gradient, of_replicas_with_different_contributions_is_reduced) {
   expect_elements(x.grad(), Each(world_size()));
 }
 
-TEST(Gradient, of_from_local_of_replicas_is_reduced_unless_it_may_be_partial) {
+TEST(Gradient, g7_of_from_local_of_replicas_is_reduced_unless_it_may_be_partial) {
   for (const bool may_be_partial : {false, true}) {
     Tape tape;
     const auto mine = detail::allocate<Matrix>({4, 3}, "mine");
@@ -100,7 +100,7 @@ TEST(Gradient, of_from_local_of_replicas_is_reduced_unless_it_may_be_partial) {
   }
 }
 
-TEST(Gradient, of_full_tensor_with_different_contributions_is_scattered) {
+TEST(Gradient, g8_of_full_tensor_with_different_contributions_is_scattered) {
   Tape tape;
   const auto x = tape.watch(ones_of(line(), Shard(0), {8, 3}));
   const auto y = full_tensor(x, {.grad_placements = Placements{Partial()}});
@@ -108,7 +108,7 @@ TEST(Gradient, of_full_tensor_with_different_contributions_is_scattered) {
   expect_elements(x.grad(), Each(world_size()));
 }
 
-TEST(Gradient, of_a_conversion_has_the_type_of_the_source) {
+TEST(Gradient, g11_of_a_conversion_has_the_type_of_the_source) {
   Tape tape;
   const auto x = tape.watch(ones_of(line(), Shard(0), {8, 3}));
   const auto y = redistribute<FloatMatrix>(x);
@@ -119,7 +119,7 @@ TEST(Gradient, of_a_conversion_has_the_type_of_the_source) {
   expect_elements(x.grad(), Each(1));
 }
 
-TEST(Gradient, of_two_consumers_is_added_before_the_one_reduction) {
+TEST(Gradient, g12_of_two_consumers_is_added_before_the_one_reduction) {
   Tape tape;
   const auto w = tape.watch(ones_of(line(), Replicate(), {4, 4}));
   const auto x = ones_of(line(), Shard(0), {8, 4});
@@ -129,7 +129,7 @@ TEST(Gradient, of_two_consumers_is_added_before_the_one_reduction) {
   expect_elements(w.grad(), Each(24));
 }
 
-TEST(Gradient, of_contributions_that_are_split_is_gathered) {
+TEST(Gradient, g13_of_contributions_that_are_split_is_gathered) {
   Tape tape;
   const auto part = detail::allocate<Matrix>({8, 3}, "part");
   Kokkos::deep_copy(part, 1);
@@ -140,7 +140,7 @@ TEST(Gradient, of_contributions_that_are_split_is_gathered) {
   expect_elements(x.grad(), Each(1));
 }
 
-TEST(Gradient, of_an_average_is_divided_by_the_number_of_ranks) {
+TEST(Gradient, g14_of_an_average_is_divided_by_the_number_of_ranks) {
   Tape tape;
   const VectorOf<double> mine("mine", 1);
   Kokkos::deep_copy(mine, 8);
@@ -151,7 +151,7 @@ TEST(Gradient, of_an_average_is_divided_by_the_number_of_ranks) {
   EXPECT_THAT(elements_of(x.grad()), ElementsAre(1.0 / world_size()));
 }
 
-TEST(Gradient, of_a_product_with_the_inner_dim_split_needs_no_exchange) {
+TEST(Gradient, g15_of_a_product_with_the_inner_dim_split_needs_no_exchange) {
   Tape tape;
   const auto x = tape.watch(iota<Matrix>(line(), Shard(1), {2, 4}));
   const auto w = tape.watch(iota<Matrix>(line(), Shard(0), {4, 3}));

@@ -60,8 +60,8 @@ class Saved {
     if constexpr (is_dtensor_v<T>) {
       if (hash_)
         collectively(value_.device_mesh(), "backward", [&](Operation& operation) {
-          operation.agree(1, [] { return std::string("backward"); });
           if (hash_now() != *hash_) throw_changed(function_);
+          operation.agree_always(1, [] { return std::string("backward"); });
         });
     } else if constexpr (!is_number_v<T>) {
       if (hash_ && hash_now() != *hash_) throw_changed(function_);

@@ -92,6 +92,11 @@ class RecordedLoop final : public LoopReversal {
   using Parameters = std::tuple<decltype(argument_again<P>(
       std::declval<const std::shared_ptr<TapeState>&>(), std::declval<const kept_t<P>&>()))...>;
 
+  struct Snapshot {
+    T state;
+    std::shared_ptr<const void> unchanged;
+  };
+
   /// Is a step that was recorded on a tape of its own.
   struct Recorded {
     std::shared_ptr<TapeState> tape;
@@ -105,8 +110,8 @@ class RecordedLoop final : public LoopReversal {
     snapshots_.clear();
     current_ = first_.value();
   }
-  void store() override { snapshots_.push_back(current_); }
-  void restore() override { current_ = snapshots_.back(); }
+  void store() override { snapshots_.push_back({current_, save_elements(current_, "checkpoint")}); }
+  void restore() override { current_ = snapshots_.back().state; }
   void discard() override { snapshots_.pop_back(); }
 
   void advance(int step) override {
@@ -160,7 +165,7 @@ class RecordedLoop final : public LoopReversal {
   Redistribution redistribution_ = current_redistribution();
   Input<T> first_;
   KeptTuple<P...> parameters_;
-  std::vector<T> snapshots_;
+  std::vector<Snapshot> snapshots_;
   T current_;
   std::optional<Recorded> recorded_;
   std::optional<gradient_t<T>> gradient_;

@@ -125,7 +125,7 @@ class Slot : public AnySlot {
 
   Slot(const T& value, std::uint64_t generation) : AnySlot(generation) {
     if constexpr (is_dtensor_v<T>) spec_ = like_spec(value.spec());
-    shape_ = shape_of(value);
+    if (has_known_shape(value)) shape_ = shape_of(value);
   }
 
   bool has_gradient() const override { return arrived_.has_value(); }
@@ -134,7 +134,7 @@ class Slot : public AnySlot {
   /// Adds a gradient to what has arrived. Errors: InvalidArgument for one of another shape.
   template <class G>
   void add(const G& gradient) {
-    require_gradient_shape(shape_, shape_of(gradient));
+    if (shape_) require_gradient_shape(*shape_, shape_of(gradient));
     const auto converted = as_gradient<T>(gradient);
     arrived_ = arrived_ ? sum(*arrived_, converted) : converted;
   }
@@ -159,7 +159,14 @@ class Slot : public AnySlot {
   }
 
  private:
-  Extents shape_;
+  static bool has_known_shape(const T& value) {
+    if constexpr (is_dtensor_v<T>)
+      return value.device_mesh().coordinate().has_value();
+    else
+      return true;
+  }
+
+  std::optional<Extents> shape_;  ///< absent off the mesh of a tensor, where no rank may know it
   DTensorSpec spec_;  ///< what gradients of a tensor become to be added, if their placements differ
   std::optional<Gradient> arrived_;
 };
