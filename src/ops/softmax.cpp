@@ -51,9 +51,10 @@ constexpr OperatorInfo info_of(FunctionName name, const char* label) {
           {2}};
 }
 
-constexpr std::array infos{info_of<SoftmaxOp::softmax>("softmax", "tessera::softmax"),
-                           info_of<SoftmaxOp::log_softmax>("log_softmax", "tessera::log_softmax"),
-                           info_of<SoftmaxOp::logsumexp>("logsumexp", "tessera::logsumexp")};
+constexpr std::array softmax_infos{
+    info_of<SoftmaxOp::softmax>("softmax", "tessera::softmax"),
+    info_of<SoftmaxOp::log_softmax>("log_softmax", "tessera::log_softmax"),
+    info_of<SoftmaxOp::logsumexp>("logsumexp", "tessera::logsumexp")};
 
 /// Runs function(a, b) for all elements of `result`; operands of extent 1 stretch.
 template <class T, class Function>
@@ -119,7 +120,7 @@ void run_in_float(const Execution& execution, SoftmaxOp op, const Rows& rows,
 }  // namespace
 
 const OperatorInfo& softmax_info(SoftmaxOp op) {
-  return infos[static_cast<std::size_t>(op)];
+  return softmax_infos[static_cast<std::size_t>(op)];
 }
 
 void run_softmax(const Execution& execution, SoftmaxOp op, const DeviceMesh* mesh,

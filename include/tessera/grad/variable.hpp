@@ -125,11 +125,11 @@ inline constexpr std::size_t operand_rank<grad::BasicVariable<T>> = operand_rank
 /// Gives the functions of this folder the parts of a variable.
 struct VariableAccess {
   template <class T>
-  static grad::BasicVariable<T> make(T value, std::shared_ptr<TapeState> tape,
+  static grad::BasicVariable<T> make(T value, const std::shared_ptr<TapeState>& tape,
                                      std::shared_ptr<Slot<T>> slot) {
     grad::BasicVariable<T> result;
     result.value_ = std::move(value);
-    result.tape_ = std::move(tape);
+    result.tape_ = tape;
     result.slot_ = std::move(slot);
     return result;
   }
