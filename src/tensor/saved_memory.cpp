@@ -104,8 +104,7 @@ void require_not_saved(const ArrayRef& array) {
   require(function == nullptr, [&] {
     return fmt::format(
         "expected memory that no tape keeps, got some that {} needs for the backward pass: write "
-        "to "
-        "it after backward() or Tape::clear(), or record a clone of it",
+        "to it after backward() or Tape::clear(), or record a clone of it",
         function);
   });
 }

@@ -223,6 +223,27 @@ auto record_binary(const ElementwiseOperator<op>& function, const Execution& exe
   });
 }
 
+/// Records a bilinear function of two operands, of which each is needed for the gradient of the other one.
+/// of_first(form, dy, b) and of_second(form, dy, a) return the gradients with respect to the operands a
+/// and b of these forms. Partial operands are reduced first.
+template <class F, class A, class B, class OfFirst, class OfSecond>
+auto record_bilinear(const char* name, const F& function, const Execution& execution, const A& x,
+                     const B& y, const OfFirst& of_first, const OfSecond& of_second) {
+  const auto a = reduced_operand(x, name);
+  const auto b = reduced_operand(y, name);
+  const auto result = function(execution, value_of(a), value_of(b));
+  const auto tape = tape_of(a, b);
+  if (!tape) return unrecorded(result);
+  const auto first = input_of(*tape, name, a, keep_if(is_wanted(b)));
+  const auto second = input_of(*tape, name, b, keep_if(is_wanted(a)));
+  return recorded(tape, result, [first, second, of_first, of_second](const auto& dy) {
+    if constexpr (is_variable_v<A>)
+      if (first.is_wanted()) first.add(of_first(first.form(), dy, second.value()));
+    if constexpr (is_variable_v<B>)
+      if (second.is_wanted()) second.add(of_second(second.form(), dy, first.value()));
+  });
+}
+
 /// Records where(condition, a, b).
 template <class C, class A, class B>
 auto record_where(const Execution& execution, const C& condition, const A& a, const B& b) {

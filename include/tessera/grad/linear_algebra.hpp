@@ -82,39 +82,25 @@ gradient_t<B> adjoint_of_second_factor(const Form<B>& form, const G& dy, const A
 template <class A, class B>
 requires HasVariable<A, B>
 auto apply_op(const MatmulOperator& function, const Execution& execution, const A& x, const B& y) {
-  const auto a = reduced_operand(x, "matmul");
-  const auto b = reduced_operand(y, "matmul");
-  const auto product = function(execution, value_of(a), value_of(b));
-  const auto tape = tape_of(a, b);
-  if (!tape) return unrecorded(product);
-  // Each factor is needed for the gradient of the other one.
-  const auto first = input_of(*tape, "matmul", a, keep_if(is_wanted(b)));
-  const auto second = input_of(*tape, "matmul", b, keep_if(is_wanted(a)));
-  return recorded(tape, product, [first, second](const auto& dy) {
-    if constexpr (is_variable_v<A>)
-      if (first.is_wanted()) first.add(adjoint_of_first_factor(first.form(), dy, second.value()));
-    if constexpr (is_variable_v<B>)
-      if (second.is_wanted())
-        second.add(adjoint_of_second_factor(second.form(), dy, first.value()));
-  });
+  return record_bilinear(
+      "matmul", function, execution, x, y,
+      [](const auto& form, const auto& dy, const auto& b) {
+        return adjoint_of_first_factor(form, dy, b);
+      },
+      [](const auto& form, const auto& dy, const auto& a) {
+        return adjoint_of_second_factor(form, dy, a);
+      });
 }
 
 template <class A, class B>
 requires HasVariable<A, B>
 auto apply_op(const OuterOperator& function, const Execution& execution, const A& x, const B& y) {
-  const auto a = reduced_operand(x, "outer");
-  const auto b = reduced_operand(y, "outer");
-  const auto product = function(execution, value_of(a), value_of(b));
-  const auto tape = tape_of(a, b);
-  if (!tape) return unrecorded(product);
-  const auto first = input_of(*tape, "outer", a, keep_if(is_wanted(b)));
-  const auto second = input_of(*tape, "outer", b, keep_if(is_wanted(a)));
-  return recorded(tape, product, [first, second](const auto& dy) {
-    if constexpr (is_variable_v<A>)
-      if (first.is_wanted()) first.add(ops::matmul(dy, conjugate(second.value())));
-    if constexpr (is_variable_v<B>)
-      if (second.is_wanted()) second.add(ops::matmul(transposed(dy), conjugate(first.value())));
-  });
+  return record_bilinear(
+      "outer", function, execution, x, y,
+      [](const auto&, const auto& dy, const auto& b) { return ops::matmul(dy, conjugate(b)); },
+      [](const auto&, const auto& dy, const auto& a) {
+        return ops::matmul(transposed(dy), conjugate(a));
+      });
 }
 
 /// Returns a matrix of this form with a vector on a diagonal.

@@ -148,33 +148,21 @@ auto apply_op(const DeviationOperator&, const Execution& execution,
 template <ReductionOp op, class A, class B>
 requires HasVariable<A, B>
 auto apply_op(const DotOperator<op>& function, const Execution& execution, const A& x, const B& y) {
-  constexpr auto name = traits_of(op).function.text;
-  const auto a = reduced_operand(x, name);
-  const auto b = reduced_operand(y, name);
-  const auto result = function(execution, value_of(a), value_of(b));
-  const auto tape = tape_of(a, b);
-  if (!tape) return unrecorded(result);
-  const auto first = input_of(*tape, name, a, keep_if(is_wanted(b)));
-  const auto second = input_of(*tape, name, b, keep_if(is_wanted(a)));
-  return recorded(tape, result, [first, second](const auto& dz) {
-    constexpr bool is_conjugated = op == ReductionOp::vdot;
-    if constexpr (is_variable_v<A>)
-      if (first.is_wanted()) {
-        const auto& v = second.value();
+  constexpr bool is_conjugated = op == ReductionOp::vdot;
+  return record_bilinear(
+      traits_of(op).function.text, function, execution, x, y,
+      [](const auto&, const auto& dz, const auto& b) {
         if constexpr (is_conjugated)
-          first.add(ops::multiply(v, conjugate(dz)));
+          return ops::multiply(b, conjugate(dz));
         else
-          first.add(ops::multiply(conjugate(v), dz));
-      }
-    if constexpr (is_variable_v<B>)
-      if (second.is_wanted()) {
-        const auto& u = first.value();
+          return ops::multiply(conjugate(b), dz);
+      },
+      [](const auto&, const auto& dz, const auto& a) {
         if constexpr (is_conjugated)
-          second.add(ops::multiply(u, dz));
+          return ops::multiply(a, dz);
         else
-          second.add(ops::multiply(conjugate(u), dz));
-      }
-  });
+          return ops::multiply(conjugate(a), dz);
+      });
 }
 
 }  // namespace detail

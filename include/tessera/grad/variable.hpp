@@ -89,13 +89,10 @@ using LocalVariable = BasicVariable<V>;
 /// While a NoRecordScope lives, what this thread computes with variables is not recorded. Scopes nest.
 class NoRecordScope {
  public:
-  NoRecordScope() : outer_(detail::set_recording(false)) {}
-  ~NoRecordScope() { detail::set_recording(outer_); }
-  NoRecordScope(const NoRecordScope&) = delete;
-  NoRecordScope& operator=(const NoRecordScope&) = delete;
+  NoRecordScope() : off_(false) {}
 
  private:
-  bool outer_;
+  detail::RecordingScope off_;
 };
 
 }  // namespace grad

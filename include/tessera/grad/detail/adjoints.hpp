@@ -108,13 +108,10 @@ gradient_t<X> stretched(const Form<X>& form, const G& values) {
 template <class T, class A>
 auto with_elements(const A& array) {
   const auto values = whole(Execution(), array);
-  if constexpr (is_dtensor_v<A>) {
+  if constexpr (is_dtensor_v<A>)
     return to<T>(values);
-  } else {
-    auto result = allocate<view_like_t<A, T, A::rank()>>(extents_of(values), "tessera::gradient");
-    change_arrived(Execution(), array_ref(values), array_ref(result), {}, "tessera::gradient");
-    return result;
-  }
+  else
+    return copied_view<view_like_t<A, T, A::rank()>>(values);
 }
 
 }  // namespace tessera::detail

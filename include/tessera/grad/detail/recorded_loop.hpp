@@ -124,7 +124,7 @@ class RecordedLoop final : public LoopReversal {
 
   void record(int step) override {
     const RedistributionScope scope(redistribution_);
-    const RecordScope on;
+    const RecordingScope on(true);
     const auto tape = std::make_shared<TapeState>(checks_saved_);
     const bool is_wanted = step > 0 || first_.is_wanted();
     Recorded made{tape, is_wanted ? variable_on(tape, current_) : unrecorded(current_),

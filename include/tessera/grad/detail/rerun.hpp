@@ -17,17 +17,6 @@ namespace tessera::detail {
 
 /// Throws InvalidArgument: a function uses a recorded variable that is no argument.
 [[noreturn]] void throw_captured();
-/// While a RecordScope lives, what this thread computes with variables is recorded.
-class RecordScope {
- public:
-  RecordScope() : outer_(set_recording(true)) {}
-  ~RecordScope() { set_recording(outer_); }
-  RecordScope(const RecordScope&) = delete;
-  RecordScope& operator=(const RecordScope&) = delete;
-
- private:
-  bool outer_;
-};
 
 /// Returns an argument without its record.
 template <class A>
@@ -106,7 +95,7 @@ grad::BasicVariable<T> recorded_rerun(F f, const grad::BasicVariable<T>& y,
       const std::tuple again{argument_again<Inputs>(inner, std::get<i>(kept))...};
       const auto result = [&] {
         const RedistributionScope scope(redistribution);
-        const RecordScope on;
+        const RecordingScope on(true);
         return std::apply(*function, again);
       }();
       run_back(*inner, result, dy);

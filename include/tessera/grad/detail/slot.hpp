@@ -46,6 +46,14 @@ Extents shape_of(const A& operand) {
     return extents_of(operand);
 }
 
+/// Returns a copy of a View as a To, which may have other elements and another layout.
+template <LocalView To, LocalView V>
+To copied_view(const V& view) {
+  auto result = allocate<To>(extents_of(view), "tessera::gradient");
+  change_arrived(Execution(), array_ref(view), array_ref(result), {}, "tessera::gradient");
+  return result;
+}
+
 /// Converts a gradient to the element type and the layout that the gradient of a T has.
 template <class T, class G>
 gradient_t<T> as_gradient(const G& gradient) {
@@ -61,9 +69,7 @@ gradient_t<T> as_gradient(const G& gradient) {
     } else if constexpr (is_dtensor_v<G>) {
       return to<typename OperandView<To>::type>(gradient);
     } else {
-      auto result = allocate<To>(extents_of(gradient), "tessera::gradient");
-      change_arrived(Execution(), array_ref(gradient), array_ref(result), {}, "tessera::gradient");
-      return result;
+      return copied_view<To>(gradient);
     }
   }
 }
@@ -86,13 +92,10 @@ using read_only_t = decltype(read_only(std::declval<const T&>()));
 /// Returns a copy of an array in memory of its own, with dynamic extents.
 template <class G>
 gradient_t<G> copy_of(const G& array) {
-  if constexpr (is_dtensor_v<G>) {
+  if constexpr (is_dtensor_v<G>)
     return as_gradient<G>(clone(array));
-  } else {
-    auto result = allocate<gradient_t<G>>(extents_of(array), "tessera::gradient");
-    change_arrived(Execution(), array_ref(array), array_ref(result), {}, "tessera::gradient");
-    return result;
-  }
+  else
+    return copied_view<gradient_t<G>>(array);
 }
 
 /// Throws InvalidArgument unless the shapes are equal, or neither has elements.

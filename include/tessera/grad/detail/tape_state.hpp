@@ -91,6 +91,18 @@ bool is_recording();
 /// Changes it, and returns what it was.
 bool set_recording(bool records);
 
+/// Turns recording on or off in this thread while it lives.
+class RecordingScope {
+ public:
+  explicit RecordingScope(bool records) : outer_(set_recording(records)) {}
+  ~RecordingScope() { set_recording(outer_); }
+  RecordingScope(const RecordingScope&) = delete;
+  RecordingScope& operator=(const RecordingScope&) = delete;
+
+ private:
+  bool outer_;
+};
+
 /// Moves the gradients of all leaves on one mesh together, as redistribute_all() does.
 void move_leaves(const std::vector<LeafMove>& moves);
 
