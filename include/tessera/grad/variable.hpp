@@ -9,8 +9,8 @@
 #include <utility>
 
 #include <tessera/error/error.hpp>
+#include <tessera/grad/detail/is_variable.hpp>
 #include <tessera/grad/detail/tape_state.hpp>
-#include <tessera/ops/detail/operand.hpp>
 #include <tessera/tensor/dtensor.hpp>
 
 namespace tessera {
@@ -97,27 +97,7 @@ class NoRecordScope {
 
 }  // namespace grad
 
-/// Is true: operators compute on variables as on tensors.
-template <class T>
-inline constexpr bool is_tensor_operand_v<grad::BasicVariable<T>> = true;
-
 namespace detail {
-
-template <class T>
-inline constexpr bool is_variable_v = false;
-template <class T>
-inline constexpr bool is_variable_v<grad::BasicVariable<T>> = true;
-
-/// Is true for operands of which at least one is a variable.
-template <class... A>
-concept HasVariable = (is_variable_v<A> || ...);
-
-template <class T>
-struct OperandElement<grad::BasicVariable<T>> : OperandElement<T> {};
-template <class T>
-struct OperandView<grad::BasicVariable<T>> : OperandView<T> {};
-template <class T>
-inline constexpr std::size_t operand_rank<grad::BasicVariable<T>> = operand_rank<T>;
 
 /// Gives the functions of this folder the parts of a variable.
 struct VariableAccess {
