@@ -327,9 +327,10 @@ void reduce_in_parts(const ReductionLoops& loops, const Work& work, const Launch
   auto parts = device_parts<typename Work::T, Acc>(results, elements, loops.is_inner_kept);
   // A thread combines few parts, so that none has them all: two arrays take turns.
   const auto bytes = std::int64_t{sizeof(Acc)};
-  const auto scratch = loops.temporaries->allocate(
-      element_type<std::byte>(), {(parts + parts / parts_per_thread) * results * bytes},
-      loops.space, "tessera::ops reduced parts");
+  // nvcc 13 takes the braces away where they stand in the call.
+  const Extents size{(parts + parts / parts_per_thread) * results * bytes};
+  const auto scratch = loops.temporaries->allocate(element_type<std::byte>(), size, loops.space,
+                                                   "tessera::ops reduced parts");
   auto* from = reinterpret_cast<Acc*>(scratch.array.data);
   auto* to = from + parts * results;
   DeviceReduction<Work> kernel{work,
