@@ -137,8 +137,7 @@ std::pair<DTensorSpec, double> from_local_gradient(const DTensorSpec& spec,
     require(op == ReduceOp::sum || op == ReduceOp::avg, [&] {
       return fmt::format(
           "expected grad_placements for {}: the gradient of what it combines depends on the values "
-          "of "
-          "all ranks",
+          "of all ranks",
           to_string(placement));
     });
     if (op == ReduceOp::avg) ranks *= spec.layout().shape()[m];

@@ -273,8 +273,7 @@ class Parser {
     throw InvalidArgument(fmt::format(
         "parse_placements: expected a list of R, S(dim), B(dim), C(dim,block), H(dim), with "
         "[position] after S(dim) and B(dim) where the split order is not that of the mesh dims, P "
-        "or "
-        "P(op) with op sum, avg, product, min, max, band, bor or bxor, got \"{}\"",
+        "or P(op) with op sum, avg, product, min, max, band, bor or bxor, got \"{}\"",
         whole_));
   }
 

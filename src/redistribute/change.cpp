@@ -39,8 +39,7 @@ void require_scalable(const DTensorSpec& target, ElementType type, const Scaling
   require(scaling.alpha.fits(type.kind) && scaling.beta.fits(type.kind), [&] {
     return fmt::format(
         "expected factors for elements of {}: integers for integers, real numbers for real ones; "
-        "got "
-        "{}",
+        "got {}",
         to_string(type), to_string(scaling));
   });
   for (const auto& placement : target.placements())

@@ -25,11 +25,9 @@ void require_pair(const DeviceMesh& source, const DeviceMesh& target) {
   require<MeshMismatch>(!MeshAccess::is_part(source, target), [&] {
     return fmt::format(
         "expected a tensor on a mesh that is the same for all ranks of mesh {}, got one on its "
-        "part "
-        "{}, which is another mesh of {} ranks at each coordinate of the other mesh dims; where "
-        "all "
-        "of these hold the same tensor, use from_local on mesh {} with Replicate in those mesh "
-        "dims",
+        "part {}, which is another mesh of {} ranks at each coordinate of the other mesh dims; "
+        "where all of these hold the same tensor, use from_local on mesh {} with Replicate in "
+        "those mesh dims",
         to_string(target), to_string(source), source.size(), to_string(target));
   });
 }

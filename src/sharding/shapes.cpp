@@ -60,8 +60,7 @@ void require_range(const DTensorSpec& spec, const SlicedDim& sliced, std::size_t
   require(!sliced.is_dropped || spec.split(dim).mesh_dims.empty(), [&] {
     return fmt::format(
         "expected a range for tensor dim {}, which is sharded, got index {}: take {{{}, {}}}, "
-        "which "
-        "keeps the dim, or fetch()",
+        "which keeps the dim, or fetch()",
         dim, range.begin, range.begin, range.end);
   });
 }
