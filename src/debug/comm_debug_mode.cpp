@@ -91,6 +91,10 @@ CommDebugMode::CommDebugMode()
       scope_([this](const TraceEvent& event) { add(event); }) {}
 
 void CommDebugMode::add(const TraceEvent& event) {
+  if (event.kind == TraceKind::parameter) {
+    parameters_.insert_or_assign(event.description, *event.spec);
+    return;
+  }
   records_.push_back(
       {event.kind, name_of(event), call_of(event), event.call == nullptr ? "" : event.call->mesh(),
        regions_.regions(), event.group_size, event.bytes_sent, event.bytes_received,

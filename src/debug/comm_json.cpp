@@ -134,8 +134,15 @@ std::string CommDebugMode::json() const {
     counts.push_back(fmt::format("{}:{}", json_quoted(kind), count));
   std::vector<std::string> records;
   for (const auto& record : records_) records.push_back(to_json(record));
-  return fmt::format("{{\"total\":{},\"counts\":{{{}}},\"records\":[\n{}\n]}}\n",
-                     get_total_counts(), fmt::join(counts, ","), fmt::join(records, ",\n"));
+  std::vector<std::string> parameters;
+  for (const auto& [name, spec] : parameters_)
+    parameters.push_back(fmt::format(R"({}:{{"shape":[{}],"placements":{}}})", json_quoted(name),
+                                     fmt::join(spec.shape(), ","),
+                                     json_quoted(to_string(spec.placements()))));
+  return fmt::format(
+      "{{\"total\":{},\"counts\":{{{}}},\"parameters\":{{{}}},\"records\":[\n{}\n]}}\n",
+      get_total_counts(), fmt::join(counts, ","), fmt::join(parameters, ","),
+      fmt::join(records, ",\n"));
 }
 
 void CommDebugMode::write_json(const std::filesystem::path& file) const {

@@ -46,6 +46,7 @@ void TapeState::require_current(const AnySlot& slot) const {
 }
 
 void TapeState::run(bool retain) {
+  const BackwardScope scope;
   const AtEnd forget([&] {
     if (retain)
       forget_arrived();
@@ -53,7 +54,10 @@ void TapeState::run(bool retain) {
       clear();
   });
   for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry)
-    if (entry->output->has_gradient()) entry->adjoint();
+    if (entry->output->has_gradient()) {
+      const PathRegions regions(entry->path.get());
+      entry->adjoint();
+    }
   std::vector<std::shared_ptr<AnyLeaf>> leaves;
   std::erase_if(leaves_, [](const std::weak_ptr<AnyLeaf>& leaf) { return leaf.expired(); });
   for (const auto& leaf : leaves_) leaves.push_back(leaf.lock());
@@ -86,8 +90,9 @@ void TapeState::zero() {
 }
 
 void move_leaves(const std::vector<LeafMove>& moves) {
-  std::vector<LeafMove> rest;
   if (moves.empty()) return;
+  std::vector<LeafMove> rest;
+  const PlanSettings settings;  // the text refers to it
   const auto& mesh = moves.front().mesh;
   collectively(mesh, "backward", [&](Operation& operation) {
     RedistributeAllCall text;
@@ -101,15 +106,15 @@ void move_leaves(const std::vector<LeafMove>& moves) {
         continue;
       }
       const auto type = move.source.type;
-      hash = hash_combine(hash, plan_hash(move.from, move.to, type, {}));
-      text.calls.push_back({"backward", move.from, move.to, type, {}});
+      hash = hash_combine(hash, plan_hash(move.from, move.to, type, settings));
+      text.calls.push_back({"backward", move.from, move.to, type, settings});
     }
     operation.agree(hash, text);
     if (!mesh.coordinate()) return;
     for (const auto& move : moves) {
       if (move.mesh != mesh) continue;
       redistributors.push_back(
-          cached_redistributor(mesh, move.from, move.to, move.source.type, {}));
+          cached_redistributor(mesh, move.from, move.to, move.source.type, settings));
       pieces.push_back({move.source, move.destination});
       memory.push_back(move.memory);
     }

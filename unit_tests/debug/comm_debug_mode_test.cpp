@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -254,6 +255,31 @@ TEST(CommDebugMode, writes_json) {
   EXPECT_EQ(all.at("total"), mode.get_total_counts());
   EXPECT_EQ(all.at("records").size(), mode.records().size());
   EXPECT_THAT(message_of<IoError>([&] { mode.write_json("/no/such/folder/file"); }),
+              HasSubstr("expected a file to write to, got /no/such/folder/file"));
+}
+
+/// Returns what a function writes to a file of that name, which differs from rank to rank.
+template <class Write>
+std::string written(const std::string& name, const Write& write) {
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("tessera-" + name + "-" + std::to_string(world_rank()) + "-of-" +
+                     std::to_string(world_size()));
+  write(file);
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  std::filesystem::remove(file);
+  return text.str();
+}
+
+TEST(CommDebugMode, writes_its_table_and_its_json_to_files) {
+  const CommDebugMode mode;
+  redistribute(rows(), {Shard(1)});
+
+  EXPECT_EQ(written("table", [&](const auto& file) { mode.write_table(file); }), mode.table());
+  EXPECT_EQ(written("table-2", [&](const auto& file) { mode.write_table(file, 2); }),
+            mode.table(2));
+  EXPECT_EQ(written("json", [&](const auto& file) { mode.write_json(file); }), mode.json());
+  EXPECT_THAT(message_of<IoError>([&] { mode.write_table("/no/such/folder/file"); }),
               HasSubstr("expected a file to write to, got /no/such/folder/file"));
 }
 

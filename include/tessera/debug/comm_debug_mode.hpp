@@ -11,6 +11,7 @@
 
 #include <tessera/debug/detail/regions.hpp>
 #include <tessera/mpi/trace.hpp>
+#include <tessera/sharding/spec.hpp>
 
 namespace tessera {
 
@@ -41,7 +42,8 @@ struct CommRecord {
 
 /// Counts what this thread communicates while the mode lives, by region, and lists the operators
 /// that it calls. It is PyTorch's CommDebugMode, with bytes and times. Modes nest: each sees all
-/// that happens while it lives.
+/// that happens while it lives. What modules of tessera::nn communicate is in regions of their names,
+/// within "forward", and within "backward" for the backward pass.
 ///
 /// Example:
 ///   CommDebugMode mode;
@@ -66,6 +68,9 @@ class CommDebugMode {
   /// of completion, by region ("solver/gemm"; "" outside of regions). A call of an operator that
   /// moved an operand implicitly ends in " (implicit)".
   std::map<std::string, std::vector<std::string>> get_sharding_info() const;
+  /// Returns the specs, and so shapes and placements, of the parameters and buffers of all modules
+  /// whose forward pass the mode has seen begin, by name, as "fc1.weight".
+  const std::map<std::string, DTensorSpec>& get_parameter_info() const { return parameters_; }
   /// Returns all communications and calls of operators that the mode has seen, in the order of
   /// completion: an operator follows its communications.
   const std::vector<CommRecord>& records() const { return records_; }
@@ -105,6 +110,7 @@ class CommDebugMode {
   double begin_epoch_;  // seconds since 1970 at the same time
   detail::RegionWatch regions_;
   std::vector<CommRecord> records_;
+  std::map<std::string, DTensorSpec> parameters_;
   TraceScope scope_;
 };
 

@@ -119,8 +119,8 @@ class LocalMapWithVjp {
 ///       the output, with Replicate for Partial; they are zeros if no gradient has arrived. vjp
 ///       returns one View for each argument that is a variable, in their order: a single View, or a
 ///       std::tuple or std::pair.
-/// in:      has one InPlacement per flattened argument, as in tessera::local_map. Variables and
-///          tensors are not in containers.
+/// in:      has one InPlacement per flattened argument, as in tessera::local_map. Variables, and
+///          tensors beside them, are not in containers.
 /// in_grad: says of which tensors the Views that vjp returns are local pieces. It has one element
 ///          per flattened argument: placements, or keep for those that func saw with Replicate for
 ///          Partial, and nullopt for what is no Variable. Left out, it is keep for all Variables.

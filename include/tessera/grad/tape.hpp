@@ -87,8 +87,8 @@ class Tape {
   /// Computes the gradients of a value of 0 dims with respect to all watched values.
   ///
   /// Collective: over the mesh, where gradients have to travel. The gradients of all watched tensors that
-  ///             are Partial travel in one exchange, those that are placed otherwise than wanted in
-  ///             another one, as in redistribute_all(). Operands of
+  ///             are Partial travel in one exchange, or in two, if some are large enough for two phases;
+  ///             those that are placed otherwise than wanted in another one: see redistribute_all(). Operands of
   ///             adjoints move as under RedistributionScope(Redistribution::any).
   /// Errors:     InvalidArgument for a value with dims, for one that this tape has not recorded, and
   ///             for a second backward pass over what was not retained.

@@ -7,12 +7,14 @@
 
 namespace tessera {
 
+class DTensorSpec;
 class Operation;
 
 /// A TraceKind says what a communication is for. Tensor data moves as `exchange`; replicas that
 /// from_local compares (`run_check`) move as `metadata`. A call of an operator is `operation`,
-/// whether it communicates or not; its communication has events of its own.
-enum class TraceKind : std::uint8_t { exchange, agreement, metadata, io, operation };
+/// whether it communicates or not; its communication has events of its own. `parameter` is no
+/// communication: a module whose forward pass begins shows a parameter that it holds.
+enum class TraceKind : std::uint8_t { exchange, agreement, metadata, io, operation, parameter };
 
 /// Describes one communication, or one call of an operator, as the calling rank saw it. It is
 /// emitted when that is complete.
@@ -32,11 +34,12 @@ struct TraceEvent {
   bool uses_messages = false;       ///< whether data went in MPI messages
   const Operation* call = nullptr;  ///< call it belongs to, or null; valid in observers
 
-  /// Describes the call of an operator: its operands, the chosen rule, the result; otherwise null.
-  /// Valid in observers.
+  /// Describes the call of an operator: its operands, the chosen rule, the result. Gives the name
+  /// of a parameter, as "fc1.weight". Otherwise null. Valid in observers.
   const char* description = nullptr;
   bool is_implicit = false;  ///< whether an operator moved an operand that its caller did not move
   bool is_trivial = false;   ///< whether an operator moved no operand and communicated nothing
+  const DTensorSpec* spec = nullptr;  ///< spec of a parameter, otherwise null; valid in observers
 };
 
 /// A TraceObserver is the function that a TraceScope calls with each event.

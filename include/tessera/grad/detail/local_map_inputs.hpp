@@ -20,7 +20,7 @@ std::vector<DTensorSpec> gradient_specs(const std::vector<Leaf>& leaves,
                                         const std::vector<bool>& is_variable,
                                         const InPlacements& asked);
 
-/// Tells whether T is a tuple, pair, array or vector that holds tensors or variables.
+/// Tells whether T is a tuple, pair, array or vector that holds tensors or variables at any depth.
 template <class T>
 inline constexpr bool holds_tensors =
     !is_tensor_operand_v<T> && (Container<T>::has_dtensor || Container<T>::has_variable);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <tessera/error/error.hpp>
+#include <tessera/grad/detail/module_path.hpp>
 #include <tessera/grad/detail/slot.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 #include <tessera/redistribute/detail/redistribution.hpp>
@@ -54,7 +55,7 @@ class TapeState {
   /// Records an operation: `adjoint` passes the gradient of its result on to its operands. `output` is the
   /// slot of the result.
   void record(std::shared_ptr<AnySlot> output, std::function<void()> adjoint) {
-    entries_.push_back({std::move(output), std::move(adjoint)});
+    entries_.push_back({std::move(output), std::move(adjoint), module_path()});
   }
   /// Throws InvalidArgument for a value from before the last backward pass or clear().
   void require_current(const AnySlot& slot) const;
@@ -75,6 +76,7 @@ class TapeState {
   struct Entry {
     std::shared_ptr<AnySlot> output;
     std::function<void()> adjoint;
+    std::shared_ptr<const ModulePath> path;  ///< the module that has computed it, for traces
   };
 
   void forget_arrived();
