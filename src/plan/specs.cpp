@@ -92,6 +92,14 @@ DTensorSpec replicated_along(const DTensorSpec& spec, const std::vector<int>& me
                    std::move(boundaries));
 }
 
+DTensorSpec without_dims_of_one_rank(const DTensorSpec& spec) {
+  std::vector<int> dims;
+  for (int d = 0; d < spec.layout().ndim(); ++d)
+    if (spec.layout().shape()[at(d)] == 1 && !spec.placements()[at(d)].is_replicate())
+      dims.push_back(d);
+  return dims.empty() ? spec : replicated_along(spec, dims);
+}
+
 double largest_piece_bytes(const DTensorSpec& spec, ElementType type) {
   double bytes = type.size;
   for (const auto extent : spec.largest_local_shape()) bytes *= static_cast<double>(extent);

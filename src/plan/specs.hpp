@@ -29,6 +29,10 @@ DTensorSpec split_further(const DTensorSpec& spec, int tensor_dim,
 /// mesh dims, the boundaries of the other splits stay; else their rules hold there.
 DTensorSpec replicated_along(const DTensorSpec& spec, const std::vector<int>& mesh_dims);
 
+/// Returns `spec` with Replicate along mesh dims of one rank: all placements mean the same there, and nothing
+/// has to travel between them.
+DTensorSpec without_dims_of_one_rank(const DTensorSpec& spec);
+
 /// Returns the size of the largest local piece, bytes.
 double largest_piece_bytes(const DTensorSpec& spec, ElementType type);
 

@@ -138,4 +138,26 @@ TEST(Ways, a_sum_of_what_each_rank_holds_moves_nothing) {
             0);
 }
 
+/// Returns the exchanges of a plan on the mesh (3, 1) for a matrix.
+int exchanges_beside_one_rank(const Placements& from, const Placements& to) {
+  const MeshLayout layout({3, 1});
+  const Extents shape{12, 9};
+  return make_plan(DTensorSpec(layout, from, shape), DTensorSpec(layout, to, shape),
+                   element_type<double>())
+      .exchanges();
+}
+
+TEST(Ways, a_mesh_dim_of_one_rank_costs_nothing) {
+  EXPECT_EQ(exchanges_beside_one_rank({Partial(), Shard(1)}, {Replicate(), Shard(0)}), 1);
+  EXPECT_EQ(exchanges_beside_one_rank({Partial(), Shard(0)}, {Shard(1), Shard(0)}), 1);
+  EXPECT_EQ(exchanges_beside_one_rank({Shard(0), Shard(0)}, {Shard(1), Replicate()}), 1);
+  EXPECT_EQ(exchanges_beside_one_rank({Partial(), Partial()}, {Replicate(), Replicate()}), 1);
+  EXPECT_EQ(
+      exchanges_beside_one_rank({Partial(ReduceOp::max), Shard(1)}, {Replicate(), Cyclic(0, 2)}),
+      1);
+  for (const auto& one : std::vector<Placement>{Shard(1), Replicate(), Partial(), HeadTail(0)})
+    for (const auto& other : std::vector<Placement>{Shard(1), Replicate(), Partial(), HeadTail(0)})
+      EXPECT_EQ(exchanges_beside_one_rank({Shard(1), one}, {Shard(1), other}), 0);
+}
+
 }  // namespace
