@@ -294,10 +294,6 @@ void FetcherAccess::check(const Fetcher& fetcher, const TensorAndPatch& arrays,
                        to_string(state.box.shape), to_string(patch.extents));
   });
   const auto& written = op == nullptr ? patch : arrays.piece;
-  require(!shares_memory_with_itself(written), [&] {
-    return fmt::format("expected a {} whose elements share no memory, got strides {}",
-                       op == nullptr ? "patch" : "tensor", to_string(written.strides));
-  });
   require_writable(written);
   if (op != nullptr) require_op(*op, state.type);
   if (!share_memory(arrays.piece, patch)) return;

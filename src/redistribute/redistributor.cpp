@@ -58,16 +58,6 @@ Extents own_shape(const DeviceMesh& mesh, const DTensorSpec& spec) {
   return mesh.coordinate() ? spec.local_shape(mesh.rank()) : Extents();
 }
 
-/// Throws unless each element of a destination has memory of its own.
-void require_separate_elements(const ArrayRef& destination) {
-  require(!detail::shares_memory_with_itself(destination), [&] {
-    return fmt::format(
-        "expected a destination whose elements share no memory, got one of shape {} with strides "
-        "{}",
-        to_string(destination.extents), to_string(destination.strides));
-  });
-}
-
 bool ranges_overlap(const ArrayRef& a, const ArrayRef& b) {
   const auto first = detail::address_range(a);
   const auto second = detail::address_range(b);
@@ -187,7 +177,6 @@ void RedistributorAccess::execute(const Redistributor& redistributor, const Exec
 ArrayRef RedistributorAccess::readable(const Redistributor& redistributor,
                                        const Execution& execution, const ArrayRef& source,
                                        const ArrayRef& destination, const Scaling& scaling) {
-  require_separate_elements(destination);
   const bool is_change = source.type != destination.type || !scaling.is_copy();
   if (source.type == destination.type ? !share_memory(source, destination)
                                       : !ranges_overlap(source, destination))

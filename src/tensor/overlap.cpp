@@ -9,6 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include <tessera/error/error.hpp>
+#include <tessera/tensor/detail/saved_memory.hpp>
+
 #include "tensor/overlap.hpp"
 
 namespace tessera::detail {
@@ -143,6 +148,15 @@ bool shares_memory_with_itself(const ArrayRef& array) {
   std::vector<Steps> steps;
   for (const auto& dim : lattice.dims()) steps.push_back({dim.stride, -dim.most, dim.most});
   return Search(std::move(steps), array.type.size, true).reaches(0);
+}
+
+void require_separate_elements(const ArrayRef& destination) {
+  require(!shares_memory_with_itself(destination), [&] {
+    return fmt::format(
+        "expected a destination whose elements do not share memory, got one of shape {} with "
+        "strides {}",
+        to_string(destination.extents), to_string(destination.strides));
+  });
 }
 
 }  // namespace tessera::detail

@@ -283,6 +283,163 @@ TEST(LocalMapInputs, empty_vector_of_tensors_counts_as_no_argument) {
   }
 }
 
+/// Adds up the tensors of a tree, each times the number beside it.
+Matrix weighted_sum(const std::vector<std::tuple<Matrix, double>>& terms) {
+  Matrix result = times(std::get<0>(terms.at(0)), std::get<1>(terms.at(0)));
+  for (std::size_t i = 1; i < terms.size(); ++i)
+    result = sum(result, times(std::get<0>(terms[i]), std::get<1>(terms[i])));
+  return result;
+}
+
+TEST(LocalMapInputs, vector_of_tuples_of_tensors_is_flattened) {
+  for (const auto& mesh : lines()) {
+    const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
+    const std::vector<std::tuple<DTensor<Matrix>, double>> terms{{x, 2.0}, {x, 3.0}, {x, 4.0}};
+    const InPlacements in{{Shard(0)}, std::nullopt, keep, std::nullopt, {Shard(0)}, std::nullopt};
+
+    Traffic traffic;
+    const auto y = local_map(weighted_sum, like_input(4), in)(terms);
+
+    EXPECT_EQ(wrong_iota(y, 9), "");
+    EXPECT_EQ(traffic.exchanges(), 0);
+  }
+}
+
+TEST(LocalMapInputs, tensors_deep_in_a_tree_are_redistributed) {
+  for (const auto& mesh : lines()) {
+    const auto rows = iota<Matrix>(mesh, {Shard(0)}, shape);
+    const auto columns = iota<Matrix>(mesh, {Shard(1)}, shape);
+    const std::vector<std::tuple<DTensor<Matrix>, double>> terms{{rows, 2.0}, {columns, 3.0}};
+    const InPlacements in{{Shard(0)}, std::nullopt, {Shard(0)}, std::nullopt};
+    const auto f = local_map(weighted_sum, like_input(2), in, {.redistribute_inputs = true});
+    const auto g = local_map(weighted_sum, like_input(2), in);
+
+    Traffic traffic;
+    const auto y = f(terms);
+    const int exchanges = traffic.exchanges();
+    const auto message = message_of<PlacementMismatch>([&] { g(terms); });
+
+    EXPECT_EQ(wrong_iota(y, 5), "");
+    EXPECT_EQ(exchanges, is_on(mesh) && mesh.size() > 1 ? 1 : 0);
+    EXPECT_THAT(message, HasSubstr("local_map: expected argument 2"));
+  }
+}
+
+TEST(LocalMapInputs, leaves_of_a_tree_are_counted_depth_first) {
+  using Tree = std::pair<std::array<DTensor<Matrix>, 2>, std::vector<DTensor<Matrix>>>;
+  using Local = std::pair<std::array<Matrix, 2>, std::vector<Matrix>>;
+  for (const auto& mesh : lines()) {
+    const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
+    const auto y = iota<Matrix>(mesh, {Replicate()}, shape);
+    const auto f = [](const Local& tree, double factor) {
+      const auto& [pair, list] = tree;
+      return times(sum(sum(pair[0], pair[1]), list.at(0)), factor);
+    };
+    const InPlacements in{{Shard(0)}, {Shard(0)}, {Shard(0)}, std::nullopt};
+    const Tree tree{{x, y}, {x}};
+
+    const auto z = local_map(f, like_input(1), in, {.redistribute_inputs = true})(tree, 2.0);
+
+    EXPECT_EQ(wrong_iota(z, 6), "");
+  }
+}
+
+TEST(LocalMapInputs, wrong_number_of_placements_for_a_tree_is_invalid) {
+  for (const auto& mesh : lines()) {
+    const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
+    const std::vector<std::tuple<DTensor<Matrix>, double>> terms{{x, 2.0}, {x, 3.0}};
+    const auto of_one = local_map(weighted_sum, like_input(0), {{Shard(0)}});
+    const auto of_tuples = local_map(weighted_sum, like_input(0), {{Shard(0)}, {Shard(0)}});
+    const InPlacements swapped{std::nullopt, {Shard(0)}, std::nullopt, {Shard(0)}};
+
+    const auto one = message_of<InvalidArgument>([&] { of_one(terms); });
+    const auto two = message_of<InvalidArgument>([&] { of_tuples(terms); });
+    const auto wrong = message_of<InvalidArgument>(
+        [&] { local_map(weighted_sum, like_input(0), swapped)(terms); });
+
+    const auto text = "local_map: expected 4 in_placements, one per flattened argument, got ";
+    EXPECT_THAT(one, HasSubstr(text + std::string("1")));
+    EXPECT_THAT(two, HasSubstr(text + std::string("2")));
+    EXPECT_THAT(wrong, HasSubstr("expected placements or keep for argument 0, a DTensor"));
+  }
+}
+
+TEST(LocalMapInputs, empty_vectors_in_a_tree_count_as_no_argument) {
+  using Lists = std::array<std::vector<DTensor<Matrix>>, 3>;
+  for (const auto& mesh : lines()) {
+    const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
+    const auto only = [](const std::array<std::vector<Matrix>, 3>& lists) {
+      EXPECT_TRUE(lists[0].empty() && lists[2].empty());
+      return lists[1].at(0);
+    };
+
+    const auto y = local_map(only, like_input(0), {{Shard(0)}})(Lists{{{}, {x}, {}}});
+
+    EXPECT_EQ(wrong_iota(y), "");
+  }
+}
+
+TEST(LocalMapInputs, containers_nested_alone_keep_their_types) {
+  using Alone = std::tuple<std::pair<std::vector<std::array<std::tuple<DTensor<Matrix>>, 1>>, int>>;
+  using Local = std::tuple<std::pair<std::vector<std::array<std::tuple<Matrix>, 1>>, int>>;
+  for (const auto& mesh : lines()) {
+    const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
+    const auto inner = [](const auto& tree) {
+      static_assert(std::is_same_v<decltype(tree), const Local&>);
+      const auto& [list, factor] = std::get<0>(tree);
+      return times(std::get<0>(list.at(0)[0]), factor);
+    };
+
+    const auto y =
+        local_map(inner, like_input(0), {{Shard(0)}, std::nullopt})(Alone{{{{std::tuple{x}}}, 3}});
+
+    EXPECT_EQ(wrong_iota(y, 3), "");
+  }
+}
+
+TEST(LocalMapInputs, tuple_of_references_is_flattened) {
+  for (const auto& mesh : lines()) {
+    const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
+    const double factor = 2;
+    const auto scale = [](const std::tuple<Matrix, double>& views) {
+      return times(std::get<0>(views), std::get<1>(views));
+    };
+
+    const auto y = local_map(scale, like_input(0), {{Shard(0)}, std::nullopt})(std::tie(x, factor));
+
+    EXPECT_EQ(wrong_iota(y, 2), "");
+  }
+}
+
+TEST(LocalMapInputs, views_deep_in_a_tree_pass_unchecked) {
+  for (const auto& mesh : lines()) {
+    const auto x = iota<Matrix>(mesh, {Replicate()}, shape);
+    const std::vector<std::pair<Matrix, int>> plain{{iota_view<Matrix>(shape), 2}};
+    const auto add = [](const std::vector<std::pair<Matrix, int>>& views, const Matrix& view) {
+      return sum(times(views.at(0).first, views[0].second), view);
+    };
+
+    const auto y =
+        local_map(add, like_input(2), {{Shard(0)}, std::nullopt, {Replicate()}})(plain, x);
+
+    EXPECT_EQ(wrong_iota(y, 3), "");
+  }
+}
+
+TEST(LocalMapInputs, container_without_tensors_in_a_tree_is_one_argument) {
+  for (const auto& mesh : lines()) {
+    const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
+    const auto scale = [](const std::pair<Matrix, std::vector<double>>& pair) {
+      return times(pair.first, pair.second.at(0) * pair.second.at(1));
+    };
+
+    const auto y = local_map(scale, like_input(0),
+                             {{Shard(0)}, std::nullopt})(std::pair(x, std::vector{2.0, 3.0}));
+
+    EXPECT_EQ(wrong_iota(y, 6), "");
+  }
+}
+
 TEST(LocalMapInputs, container_without_tensors_is_one_argument) {
   for (const auto& mesh : lines()) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);

@@ -392,6 +392,23 @@ TEST(LocalMapOutputs, negative_shard_dim_counts_from_the_last) {
   }
 }
 
+TEST(LocalMapOutputs, view_with_none_stays_a_view) {
+  for (const auto& mesh : lines()) {
+    const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);
+    const auto same = [](const Matrix& view) { return view; };
+
+    const auto alone = local_map(same, none, {{Shard(0)}})(x);
+    const auto [beside, y] = local_map([](const Matrix& v) { return std::tuple(v, v); },
+                                       std::tuple{none, Placements{Shard(0)}})(x);
+
+    static_assert(std::is_same_v<decltype(alone), const Matrix>);
+    static_assert(std::is_same_v<decltype(beside), const Matrix>);
+    EXPECT_EQ(alone.data(), x.to_local().data());
+    EXPECT_EQ(beside.data(), x.to_local().data());
+    EXPECT_EQ(wrong_iota(y), "");
+  }
+}
+
 TEST(LocalMapOutputs, plain_output_may_be_movable_only) {
   for (const auto& mesh : lines()) {
     const auto x = iota<Matrix>(mesh, {Shard(0)}, shape);

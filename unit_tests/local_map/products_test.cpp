@@ -76,6 +76,7 @@ TEST(LocalMapProduct, redistributes_inputs_where_asked) {
 
     EXPECT_EQ(wrong_piece(y, product_of_iotas(w_shape, x_shape)), "");
     EXPECT_EQ(traffic.exchanges(), is_on(mesh) ? 3 : 0);
+    EXPECT_EQ(y.placements(), Placements{Replicate()});
     EXPECT_EQ(wrong_iota(w), "");
     EXPECT_EQ(wrong_iota(x), "");
   }
@@ -151,6 +152,25 @@ TEST(LocalMapProduct, without_a_tensor_argument_gives_a_plain_view) {
     static_assert(std::is_same_v<decltype(y), const Matrix>);
     const Extents rows{2 * mesh.size(), 4};
     EXPECT_EQ(wrong_view(y, rows, product_of_iotas(rows, {4, 4})), "");
+  }
+}
+
+TEST(LocalMapProduct, placements_are_not_looked_at_without_a_tensor_argument) {
+  for (const auto& mesh : meshes_of({{2}, {3}, {4}})) {
+    if (!is_on(mesh)) continue;
+    const auto f =
+        local_map(gathered_product, {Shard(0)}, {std::nullopt, {Shard(0)}, {Replicate()}});
+
+    const CommDebugMode mode;
+    const auto y = f(mesh, two_rows(mesh), iota_view<Matrix>({4, 4}));
+    const auto exchanges = mode.get_total_counts();
+    const auto counts = mode.get_comm_counts();
+
+    static_assert(std::is_same_v<decltype(y), const Matrix>);
+    const Extents rows{2 * mesh.size(), 4};
+    EXPECT_EQ(wrong_view(y, rows, product_of_iotas(rows, {4, 4})), "");
+    EXPECT_EQ(exchanges, 1);
+    EXPECT_EQ(counts.at("collective"), 1);
   }
 }
 

@@ -122,6 +122,16 @@ TEST(SkipDTensorDispatch, keeps_operators_that_are_named) {
   EXPECT_EQ(largest, last + 2);
 }
 
+TEST(SkipDTensorDispatch, takes_zeros_like_as_kept_or_skipped) {
+  const auto x = iota<Matrix>(line(), Shard(0), {2 * world_size() + 1, 3});
+  for (const auto& skip : {SkipDTensorDispatch(), SkipDTensorDispatch(ops::zeros_like)}) {
+    const auto zero = skip(ops::zeros_like, x);
+    static_assert(Kokkos::is_view_v<std::remove_cvref_t<decltype(zero)>>);
+    EXPECT_EQ(detail::extents_of(zero), x.local_shape());
+    EXPECT_EQ(elements_of(zero), std::vector<double>(zero.size(), 0.0));
+  }
+}
+
 TEST(Operators, take_views_alone) {
   const auto a = iota_view<Matrix>({3, 2});
   const auto b = iota_view<LeftMatrix>({3, 2});

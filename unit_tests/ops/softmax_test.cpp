@@ -194,5 +194,26 @@ TEST(Softmax, o13_takes_the_rules_of_a_program) {
   EXPECT_EQ(y.placements(), Placements{Replicate()});
 }
 
+TEST(Softmax, takes_rules_that_depend_on_the_dim_of_the_call) {
+  register_sharding(ops::softmax, [](const OperatorCall& call) {
+    std::vector<OperatorRule> rules{{Replicate(), {Replicate()}}};
+    for (int dim = 0; dim < call.tensor_dims(0); ++dim)
+      if (dim != call.integers("dims").front()) rules.push_back({Shard(dim), {Shard(dim)}});
+    return rules;
+  });
+  const auto rows = iota<Matrix>(line(), Shard(0), {4, 4});
+  const auto columns = iota<Matrix>(line(), Shard(1), {4, 4});
+  const Traffic traffic;
+  const auto y = ops::softmax(rows, 1);
+  const int exchanges = traffic.exchanges();
+  const auto refused = message_of<PlacementMismatch>([&] { ops::softmax(columns, 1); });
+  unregister_sharding(ops::softmax);
+
+  EXPECT_EQ(exchanges, 0);
+  EXPECT_EQ(y.placements(), Placements{Shard(0)});
+  if (world_size() == 1) return;
+  EXPECT_THAT(refused, HasSubstr("softmax: expected placements that fit: x is S(1)"));
+}
+
 }  // namespace
 }  // namespace tessera::test

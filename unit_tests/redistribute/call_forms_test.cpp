@@ -98,6 +98,27 @@ TEST(CallForms, of_two_mesh_dims_and_a_split_order) {
   EXPECT_TRUE(is_iota(redistribute(x, {Shard(0), Replicate()})));
 }
 
+TEST(CallForms, of_placements_by_dim_for_named_mesh_dims) {
+  const auto mesh = mesh_of({1, world_size()}, {"dp", "tp"});
+  const Extents shape{2 * world_size(), 5};
+  const auto rows = by_dim(mesh, {{"dp", "tp"}, {}});
+  const auto x = iota<Matrix>(mesh, rows, shape);
+  const auto full = iota_view<Matrix>(shape);
+
+  EXPECT_EQ(rows, (Placements{Shard(0), Shard(0)}));
+  for (const auto& y :
+       {from_local(x.to_local(), mesh, rows), distribute_tensor(full, mesh, rows),
+        distribute_tensor(full, mesh, rows, {.each_rank = true}), redistribute(x, rows),
+        redistribute(redistribute(x, by_dim(mesh, {{}, {"tp"}})), mesh, rows)}) {
+    EXPECT_EQ(y.spec(), x.spec());
+    EXPECT_TRUE(is_iota(y));
+  }
+  EXPECT_EQ(zeros<Matrix>(mesh, by_dim(mesh, {{"dp"}, {}}), shape).placements(),
+            (Placements{Shard(0), Replicate()}));
+  EXPECT_EQ(redistribute(x, by_dim(mesh, {{}, {"tp"}})).placements(),
+            (Placements{Replicate(), Shard(1)}));
+}
+
 TEST(CallForms, of_factories) {
   const auto mesh = mesh_of({world_size()});
   const DeviceMeshScope scope(mesh);
@@ -122,6 +143,15 @@ TEST(CallForms, of_factories) {
     exec.fence();
     EXPECT_EQ(x.spec(), spec);
   }
+}
+
+TEST(CallForms, full_takes_the_number_in_a_tensor) {
+  const auto mesh = mesh_of({world_size()});
+  const auto x = iota<Matrix>(mesh, Shard(0), {6, 5});
+
+  const auto y = full<Matrix>(mesh, Shard(1), {4, 3}, item(ops::max(x)));
+
+  EXPECT_EQ(wrong_piece(y, [](const Extents&) { return 29; }), "");
 }
 
 TEST(CallForms, of_from_local_and_distribute_tensor) {

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sstream>
 #include <string>
+#include <type_traits>
 
 #include <gmock/gmock.h>
 
+#include <tessera/redistribute/redistribute.hpp>
 #include <tessera/tensor/deep_copy.hpp>
 #include <tessera/tensor/factories.hpp>
 #include <tessera/tensor/from_local.hpp>
@@ -25,6 +27,62 @@ std::vector<DeviceMesh> lines() {
 TEST(DTensor, rank_is_that_of_the_view) {
   static_assert(DTensor<Matrix>::rank == 2);
   static_assert(DTensor<Kokkos::View<float>>::rank() == 0);
+}
+
+TEST(DTensor, mesh_and_placements_cannot_be_set) {
+  using Tensor = DTensor<Matrix>&;
+  using Mesh = decltype(std::declval<Tensor>().device_mesh());
+  using Placed = decltype(std::declval<Tensor>().placements());
+  static_assert(!std::is_assignable_v<Mesh, DeviceMesh>);
+  static_assert(!std::is_assignable_v<Placed, Placements>);
+
+  for (const auto& mesh : lines()) {
+    const auto tensor = zeros<Matrix>(mesh, Shard(0), {7, 3});
+
+    EXPECT_EQ(tensor.device_mesh(), mesh);
+    EXPECT_EQ(tensor.placements(), Placements{Shard(0)});
+  }
+}
+
+TEST(DTensor, full_tensor_is_the_local_piece_of_a_redistribution_to_replicate) {
+  for (const auto& mesh : meshes_of({{1}, {3}, {2, 2}})) {
+    const auto rest = mesh.ndim() == 1 ? Placements{Partial()} : Placements{Partial(), Shard(1)};
+    const auto stored =
+        mesh.ndim() == 1 ? Placements{Replicate()} : Placements{Replicate(), Shard(1)};
+    const auto tensor =
+        from_local(iota<Matrix>(mesh, stored, {5, 3}).to_local(), mesh, rest, {5, 3});
+
+    const auto full = full_tensor(tensor);
+    const auto moved = redistribute(tensor, all_replicate);
+
+    if (!is_on(mesh)) continue;
+    const GlobalIndex expected({5, 3}, mesh.size(0));
+    EXPECT_EQ(wrong_view(full, {5, 3}, expected), "");
+    EXPECT_EQ(wrong_view(moved.to_local(), {5, 3}, expected), "");
+  }
+}
+
+TEST(DTensor, without_a_mesh_is_refused_by_calls_that_communicate) {
+  const DTensor<Matrix> nothing;
+
+  EXPECT_THAT(message_of<InvalidArgument>([&] { redistribute(nothing, Shard(0)); }),
+              HasSubstr("redistribute: "));
+  EXPECT_THAT(message_of<InvalidArgument>([&] { reduce_partial(nothing); }),
+              HasSubstr("reduce_partial: "));
+  EXPECT_THAT(message_of<InvalidArgument>([&] { full_tensor(nothing); }),
+              HasSubstr("full_tensor: "));
+}
+
+TEST(DTensor, shape_and_size_are_those_of_the_full_tensor) {
+  for (const auto& mesh : lines()) {
+    const auto tensor = zeros<Matrix>(mesh, Shard(0), {2 * mesh.size() + 1, 3});
+    const auto mine = chunk({0, 2 * mesh.size() + 1}, mesh.size(), is_on(mesh) ? mesh.rank() : 0);
+
+    EXPECT_EQ(tensor.shape(), (Extents{2 * mesh.size() + 1, 3}));
+    EXPECT_EQ(tensor.extent(0), 2 * mesh.size() + 1);
+    EXPECT_EQ(tensor.size(), 6 * mesh.size() + 3);
+    EXPECT_EQ(tensor.local_shape(), is_on(mesh) ? (Extents{mine.size(), 3}) : (Extents{0, 0}));
+  }
 }
 
 TEST(DTensor, extent_counts_negative_dims_from_the_last_one) {

@@ -14,6 +14,7 @@
 #include <tessera/placement/placement.hpp>
 #include <tessera/redistribute/pending.hpp>
 #include <tessera/redistribute/redistributor.hpp>
+#include <tessera/tensor/detail/saved_memory.hpp>
 #include <tessera/tensor/dtensor.hpp>
 #include <tessera/tensor/execution.hpp>
 
@@ -97,7 +98,8 @@ class Fetcher {
   /// box covers an element several times, their order is that of the box. All replicas change alike.
   ///
   /// Collective over the mesh. Errors: those of fetch(); InvalidArgument for ReduceOp::avg, an op
-  /// the element type cannot reduce, and a patch that shares memory with the tensor.
+  /// the element type cannot reduce, a tensor whose own elements share memory, and a patch that
+  /// shares memory with the tensor.
   template <LocalView V, LocalView W>
   void accumulate(const DTensor<V>& tensor, const W& patch, ReduceOp op = ReduceOp::sum) const {
     accumulate(Execution(), tensor, patch, op);
@@ -370,6 +372,7 @@ void accumulate(const Execution& exec, const DTensor<V>& tensor, const Box& box,
                 ReduceOp op = ReduceOp::sum, const FetchOptions& options = {}) {
   const auto& mesh = tensor.device_mesh();
   collectively(mesh, "accumulate", [&](Operation& operation) {
+    detail::require_writable(array_ref(tensor.to_local()));
     const auto fetcher =
         detail::agreed_fetcher<V, W>(operation, mesh, tensor.spec(), box, options, &op);
     if (!mesh.coordinate()) return;
@@ -392,6 +395,7 @@ Pending<DTensor<V>> accumulate_async(const Execution& exec, const DTensor<V>& te
                                      const FetchOptions& options = {}) {
   return detail::start_fetch(
       "accumulate_async", exec, tensor, patch, &op, tensor, [&](Operation& operation) {
+        detail::require_writable(array_ref(tensor.to_local()));
         auto fetcher = detail::agreed_fetcher<V, W>(operation, tensor.device_mesh(), tensor.spec(),
                                                     box, options, &op);
         detail::FetcherAccess::check(fetcher, detail::tensor_and_patch(tensor, patch), &op);

@@ -106,9 +106,10 @@ class LocalMap {
 /// Returns a callable that runs `func` on the local pieces of its DTensor arguments and makes
 /// DTensors of the Views that `func` returns.
 ///
-/// Each DTensor argument, also inside one level of tuple, pair, array or vector, is replaced by its
-/// local View (exactly its view_type); everything else is passed on. A container counts as its
-/// elements if they hold tensors, otherwise as one argument.
+/// Each DTensor argument, also one in a tuple, pair, array or vector, or in a tree of these, is
+/// replaced by its local View (exactly its view_type); everything else is passed on. A container that
+/// holds tensors at any depth counts as its elements, flattened depth first, and has as many as it
+/// holds in this call. A container without tensors is one argument.
 ///
 /// in:   one InPlacement per flattened argument; if left out, nothing is checked. A DTensor with
 ///       other placements than asked for is redistributed if options.redistribute_inputs is set;

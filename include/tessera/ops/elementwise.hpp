@@ -225,7 +225,7 @@ auto operator!(A&& a) {
 ///
 /// Collective: as ops::add. Errors: those of the elementwise operators; PlacementMismatch also
 ///             where the result of ops::add would have another shape or other placements than
-///             `tensor`.
+///             `tensor`; InvalidArgument for a tensor whose own elements share memory (a stride of 0).
 template <LocalView V, Operand B>
 const DTensor<V>& operator+=(const DTensor<V>& tensor, const B& other) {
   detail::change_elementwise<detail::ElementwiseOp::add>(Execution(), tensor, other);

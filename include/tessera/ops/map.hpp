@@ -52,7 +52,7 @@ auto map_with_index(const Execution& exec, const Function& function,
 /// operands.
 ///
 /// Collective, Errors: those of map(); PlacementMismatch also where the result of map() would have
-/// other placements than `result`.
+/// other placements than `result`; InvalidArgument for a result whose own elements share memory.
 template <LocalView W, class Function, LocalView... V>
 void map_into(const DTensor<W>& result, const Function& function, const DTensor<V>&... operands) {
   map_into(Execution(), result, function, operands...);

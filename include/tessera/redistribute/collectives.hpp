@@ -474,7 +474,8 @@ Pending<redistributed_view_t<V>> broadcast_async(const Execution& exec, const V&
 }
 
 /// Copies the View of rank `root` along `mesh_dims` into those of the other ranks, which have the same
-/// extents: no shape travels, and nothing is allocated.
+/// extents: no shape travels, and nothing is allocated. Errors, besides those of broadcast():
+/// InvalidArgument for a View whose own elements share memory (a stride of 0).
 template <LocalView V>
 void broadcast_into(const V& view, int root, const DeviceMesh& mesh, const MeshDims& mesh_dims) {
   broadcast_into(Execution(), view, root, mesh, mesh_dims);

@@ -66,7 +66,7 @@ std::vector<DTensor<redistributed_view_t<V, Out>>> redistribute_all(
       std::vector<ArrayRef> sources;
       for (const auto& tensor : tensors) sources.push_back(array_ref(tensor.to_local()));
       require_separate_sources(sources);
-      for (const auto& source : sources) require_writable(source);
+      for (const auto& source : sources) require_unsaved(source);
     }
     operation.agree(hash, text);
 
@@ -139,8 +139,9 @@ template <class List, class Out = void>
 using redistributed_list_t = typename detail::RedistributedList<List, Out>::type;
 
 /// Redistributes several tensors of one View type on one mesh to the same target, in one exchange:
-/// the messages of all tensors are started at once, so that the latency is paid once. If some
-/// tensors are Partial and others are not, there is one exchange for each kind.
+/// the messages of all tensors are started at once, so that the latency is paid once. Tensors whose
+/// plans have other kinds of steps or other numbers of phases have an exchange for each kind: those that
+/// are Partial and those that are not, and large ones, which are reduced in two phases, and small ones.
 ///
 /// `tensors` is a std::vector or a std::array of them. Example:
 ///   auto [u_rows, v_rows] = redistribute_all(std::array{u, v}, Shard(0));

@@ -52,8 +52,9 @@ void deep_copy(const Execution& execution, const DTensor<V>& destination, const 
 /// the memory of `destination`.
 ///
 /// Local. redistribute_into() copies to a tensor of another spec, and between a host and a device
-/// whose Views have other layouts. Errors: MeshMismatch; InvalidArgument for specs that differ, and
-/// for Views that share memory without being the same.
+/// whose Views have other layouts. Errors: MeshMismatch; InvalidArgument for specs that differ, for
+/// Views that share memory without being the same, and for a destination whose own elements share
+/// memory.
 template <LocalView V, class Source>
 requires(is_dtensor_v<Source> ||
          std::convertible_to<Source, typename V::value_type>) void deep_copy(const DTensor<V>&

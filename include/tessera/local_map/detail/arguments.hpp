@@ -21,19 +21,21 @@ inline constexpr bool is_tensor_v = is_dtensor_v<T> || Kokkos::is_view_v<T>;
 template <class T>
 inline constexpr bool is_variable_operand_v = is_tensor_operand_v<T> && !is_dtensor_v<T>;
 
-/// Container says whether T is a tuple, pair, array or vector that holds a tensor, which is
-/// flattened. Everything else is one argument.
+/// Container says what T is or holds at any depth. A tuple, pair, array or vector that holds a tensor
+/// is flattened, depth first. Everything else is one argument.
 template <class T>
 struct Container {
   static constexpr bool is_flattened = false;
+  static constexpr bool has_tensor = is_tensor_v<T>;
   static constexpr bool has_dtensor = is_dtensor_v<T>;
   static constexpr bool has_variable = is_variable_operand_v<T>;
 };
 template <class... Ts>
 struct Container<std::tuple<Ts...>> {
-  static constexpr bool is_flattened = (is_tensor_v<Ts> || ...);
-  static constexpr bool has_dtensor = (is_dtensor_v<Ts> || ...);
-  static constexpr bool has_variable = (is_variable_operand_v<Ts> || ...);
+  static constexpr bool has_tensor = (Container<std::remove_cvref_t<Ts>>::has_tensor || ...);
+  static constexpr bool is_flattened = has_tensor;
+  static constexpr bool has_dtensor = (Container<std::remove_cvref_t<Ts>>::has_dtensor || ...);
+  static constexpr bool has_variable = (Container<std::remove_cvref_t<Ts>>::has_variable || ...);
 };
 template <class A, class B>
 struct Container<std::pair<A, B>> : Container<std::tuple<A, B>> {};
@@ -56,7 +58,7 @@ inline constexpr bool is_range_v<std::array<T, N>> = true;
 template <class T, class Allocator>
 inline constexpr bool is_range_v<std::vector<T, Allocator>> = true;
 
-/// Adds the leaves of one argument to `leaves`.
+/// Adds the leaves of one argument to `leaves`, depth first.
 template <class T>
 void add_leaves(std::vector<Leaf>& leaves, const T& argument) {
   if constexpr (is_dtensor_v<T>) {
@@ -105,28 +107,33 @@ class Localizer {
     return V(moved->to_local());
   }
 
+  /// Names what stands in a container of func's for an element T.
+  template <class T>
+  using Local = std::decay_t<decltype(std::declval<Localizer&>()(std::declval<const T&>()))>;
+
+  // The types of tuple and pair are spelled out: deduction would merge one that is nested alone.
   template <class... Ts>
   auto local_container(const std::tuple<Ts...>& tuple) {
-    return std::apply([&](const auto&... elements) { return std::tuple{(*this)(elements)...}; },
-                      tuple);
+    return std::apply(
+        [&](const auto&... elements) { return std::tuple<Local<Ts>...>{(*this)(elements)...}; },
+        tuple);
   }
   template <class A, class B>
   auto local_container(const std::pair<A, B>& pair) {
-    auto first = (*this)(pair.first);
-    auto second = (*this)(pair.second);
-    return std::pair{std::move(first), std::move(second)};
+    return std::pair<Local<A>, Local<B>>{(*this)(pair.first), (*this)(pair.second)};
   }
-  template <class V, std::size_t N>
-  auto local_container(const std::array<DTensor<V>, N>& array) {
-    std::array<V, N> views;
-    for (std::size_t i = 0; i < N; ++i) views[i] = local_view(array[i]);
-    return views;
+  template <class T, std::size_t N>
+  auto local_container(const std::array<T, N>& array) {
+    return std::apply(
+        [&](const auto&... elements) { return std::array<Local<T>, N>{(*this)(elements)...}; },
+        array);
   }
-  template <class V, class Allocator>
-  auto local_container(const std::vector<DTensor<V>, Allocator>& vector) {
-    std::vector<V> views;
-    for (const auto& tensor : vector) views.push_back(local_view(tensor));
-    return views;
+  template <class T, class Allocator>
+  auto local_container(const std::vector<T, Allocator>& vector) {
+    std::vector<Local<T>> result;
+    result.reserve(vector.size());
+    for (const auto& element : vector) result.push_back((*this)(element));
+    return result;
   }
 
   std::vector<Leaf>::const_iterator next_;

@@ -132,7 +132,7 @@ ReadyRedistribution<redistributed_view_t<V, Out>> prepare_redistribution(
   require_representable<Result>(target);
   const auto& mesh = tensor.device_mesh();
   if constexpr (std::is_same_v<Result, V>) {
-    if (options.donate_source) require_writable(array_ref(tensor.to_local()));
+    if (options.donate_source) require_unsaved(array_ref(tensor.to_local()));
     if (hold_alike(target, tensor.spec())) {
       constexpr auto type = element_type<typename Result::value_type>();
       const auto settings = settings_for<V, Result>(options.extra_memory);
