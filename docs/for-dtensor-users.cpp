@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include <tessera/tessera.hpp>
@@ -125,6 +127,99 @@ void descent(const DeviceMesh& mesh) {
   check(first > 0.0999 && first < 0.1001, "a step against the gradient, which is -1");
 }
 
+class Mlp {
+ public:
+  Mlp() { module_.register_module("fc1", fc1_), module_.register_module("fc2", fc2_); }
+
+  const nn::Module& registry() const { return module_; }
+
+  template <class X>
+  auto operator()(const X& x) const {
+    return module_.forward([&] { return fc2_(ops::relu(fc1_(x))); });
+  }
+
+ private:
+  nn::Linear<Matrix> fc1_{64, 32}, fc2_{32, 10};
+  nn::Module module_{"Mlp"};
+};
+
+using Classes = Kokkos::View<std::int64_t*, Kokkos::LayoutRight>;
+
+void training(int dp, int tp) {
+  auto mesh = init_device_mesh(MPI_COMM_WORLD, {dp, tp}, {"dp", "tp"});
+  const auto x = rand<Matrix>(mesh, {Shard(0), Replicate()}, {20, 64}, {.seed = 1});
+  const auto targets = zeros<Classes>(mesh, {Shard(0), Replicate()}, {20});
+
+  auto model = nn::distribute_module(
+      Mlp(), mesh, [](const std::string& name, nn::Module& module, const DeviceMesh& mesh) {
+        if (name == "fc1") nn::column_parallel(module, mesh, "tp");
+        if (name == "fc2") nn::row_parallel(module, mesh, "tp");
+      });
+  grad::Tape tape;
+  nn::watch(model, tape);
+  nn::Adam optimizer(model, {.lr = 1e-3});
+  tape.backward(ops::cross_entropy(model(x), targets));
+  optimizer.step();
+  optimizer.zero_grad();
+
+  const auto& weight = model.registry().get<Matrix>("fc1.weight");
+  check(weight.placements() == Placements{Replicate(), Shard(0)}, "its rows are split along tp");
+}
+
+void layers(const DeviceMesh& mesh) {
+  const auto x = rand<Matrix>(mesh, {Shard(0)}, {12, 64});
+  const auto targets = zeros<Classes>(mesh, {Shard(0)}, {12});
+  nn::Linear<Kokkos::View<double**>> layer(64, 10);
+  nn::distribute_module(layer, mesh);
+  auto y = layer(x);
+  check(y.shape() == Extents{12, 10}, "10 features");
+
+  const auto& model = layer;
+  grad::Tape tape;
+  nn::watch(model, tape);
+  tape.backward(ops::cross_entropy(model(x), targets));
+  tape.zero_grad();
+  const auto loss = [&] {
+    const grad::NoRecordScope plain;
+    return item(ops::cross_entropy(model(x), targets).detach());
+  };
+  const auto before = loss();
+  nn::SGD optimizer(model, {.lr = 0.1, .momentum = 0.9});
+  tape.backward(ops::cross_entropy(model(x), targets));
+  optimizer.step();
+  optimizer.zero_grad();
+  check(loss() < before, "a step makes the loss smaller");
+
+  nn::LayerNorm<Matrix> normalize(64);
+  nn::distribute_module(normalize, mesh);
+  check(normalize(x).placements() == x.placements(), "placed as its input");
+}
+
+using Heads = Kokkos::View<double****, Kokkos::LayoutRight>;
+
+void heads(const DeviceMesh& mesh) {
+  const auto q = rand<Heads>(mesh, {Shard(1)}, {2, 4, 32, 8});
+  const auto k = q, v = q;
+  auto y = nn::scaled_dot_product_attention(q, k, v, {.causal = true});
+  check(y.spec() == q.spec(), "each rank has some of the heads");
+}
+
+void sequences(const DeviceMesh& mesh) {
+  const Extents shape{2, 4, 32, 8};  // batch, head, sequence, column
+  auto q = rand<Heads>(mesh, {Replicate()}, shape);
+  auto k = rand<Heads>(mesh, {Replicate()}, shape);
+  auto v = rand<Heads>(mesh, {Replicate()}, shape);
+  const auto attend = [&] {
+    nn::ContextParallel cp(
+        mesh, {.buffers = {std::ref(q), std::ref(k), std::ref(v)}, .buffer_seq_dims = {2, 2, 2}});
+    return nn::scaled_dot_product_attention(q, k, v, {.causal = true});  // q is HeadTail(2)
+  };
+  auto y = attend();  // q, k and v are Replicate again
+
+  check(y.placements() == Placements{HeadTail(2)}, "placed as the queries were");
+  check(q.placements() == Placements{Replicate()}, "restored");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -142,5 +237,9 @@ int main(int argc, char** argv) {
   who_moves(mesh);
   partials(mesh);
   descent(mesh);
+  training(sizes[0], sizes[1]);
+  layers(mesh);
+  heads(mesh);
+  sequences(mesh);
   return docs::status();
 }

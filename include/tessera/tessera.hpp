@@ -84,3 +84,12 @@
 #include <tessera/grad/shapes.hpp>
 #include <tessera/grad/tape.hpp>
 #include <tessera/grad/variable.hpp>
+#include <tessera/nn/adam.hpp>
+#include <tessera/nn/attention.hpp>
+#include <tessera/nn/context_parallel.hpp>
+#include <tessera/nn/distribute_module.hpp>
+#include <tessera/nn/layer_norm.hpp>
+#include <tessera/nn/linear.hpp>
+#include <tessera/nn/module.hpp>
+#include <tessera/nn/partition.hpp>
+#include <tessera/nn/sgd.hpp>

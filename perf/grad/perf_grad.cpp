@@ -15,7 +15,8 @@
 #include <tessera/tessera.hpp>
 
 #include "../in_turns.hpp"
-#include "peak_memory.hpp"
+#include "../measures.hpp"
+#include "../peak_memory.hpp"
 
 namespace tessera::perf {
 namespace {
@@ -64,23 +65,6 @@ std::array<Tensor, 2> gradients_by_hand(const Network& network) {
   const auto masked = ops::where(hidden > 0, of_hidden, 0);
   const auto dw1 = ops::matmul(transpose(network.x), masked);
   return redistribute_all(std::array{dw1, dw2}, Replicate());
-}
-
-/// Returns the exchanges of a call that this rank takes part in.
-double exchanges_of(const std::function<void()>& call) {
-  int exchanges = 0;
-  const TraceScope scope([&](const TraceEvent& event) {
-    if (event.kind == TraceKind::exchange) ++exchanges;
-  });
-  call();
-  return exchanges;
-}
-
-/// Returns the largest difference of elements, relative to the largest element. Collective.
-template <class A, class B>
-double difference(const A& a, const B& b) {
-  const auto [most, size] = items(ops::max(ops::abs(a - b)), ops::max(ops::abs(a)));
-  return most / size;
 }
 
 void network(benchmark::State& state) {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For nn: products of matrices by a BLAS, within a kernel.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Tessera authors
 # SPDX-License-Identifier: Apache-2.0
 """Checks the pages in docs/ and the examples of docstrings: what they show is part of programs that are built and run, links lead
-somewhere, variables exist, and what the headers declare has a docstring.
+somewhere, variables exist, what the headers declare has a docstring, and tests that tables name exist.
 
 Arguments: the project's root, and the program tessera, if it is to be run: then what pages show as its output, and the pictures
 that they say are made by it, must be what it gives.
@@ -21,6 +21,9 @@ VARIABLE = re.compile(r"\bTESSERA_[A-Z0-9_]+\b")
 DECLARATION = re.compile(r"template|class|struct|enum|inline|using(?! namespace)|constexpr|[a-z]\w*(::\w+)*(<.*>)?[&*]* \w+\(")
 OF_SCRIPTS = {"TESSERA_DEPS", "TESSERA_KOKKOS_SOURCES", "TESSERA_TEST_SEED", "TESSERA_TEST_CASES", "TESSERA_TEST_MESSAGE_LIMIT"}  # and of tests
 RUN_COMMANDS = ("show", "explain", "simulate")
+GOOGLE_TEST = re.compile(r"^ *(?:TYPED_)?TEST(?:_[FP])?\((\w+),\s*(\w+)\)", re.M)
+CTEST = re.compile(r"(?:add_test\(NAME|tessera_mpi_test\()\s*([\w.]+)\s")
+MISTAKE = re.compile(r"^#ifdef MISTAKE_(\w+)", re.M)
 
 
 def has_snippet(program, snippet):
@@ -84,7 +87,8 @@ def undocumented(text):
     lines = re.sub(r"^namespace detail \{$.*?^\}  // namespace detail$", "", text, flags=re.M | re.S).split("\n")
     for before, line in zip(lines, lines[1:]):
         is_declared_only = re.match(r"(class|struct|enum)[^{]*;$", line)
-        if DECLARATION.match(line) and not is_declared_only and not before.startswith(("///", "template", "requires")):
+        is_within = before.startswith(("///", "template", "requires")) or re.match(r" +class .*>$", before)
+        if DECLARATION.match(line) and not is_declared_only and not is_within:
             yield line
 
 
@@ -122,6 +126,40 @@ def reachable_from(page):
                 found.add(file)
                 new.append(file)
     return found
+
+
+def test_names(root):
+    """Those of GoogleTest are suite.name, those of programs that must not compile compile_errors.name; and those of ctest."""
+    for file in (root / "unit_tests").rglob("*.cpp"):
+        text = file.read_text()
+        yield from (".".join(names) for names in GOOGLE_TEST.findall(text))
+        yield from (f"compile_errors.{name}" for name in MISTAKE.findall(text))
+    for file in (root / "unit_tests").rglob("CMakeLists.txt"):
+        yield from CTEST.findall(file.read_text())
+
+
+def rows_of(text, heading):
+    """The cells of each row of the tables below a heading."""
+    _, _, section = text.partition(f"\n## {heading}\n")
+    lines = re.split(r"^## ", FENCE.sub("", section), maxsplit=1, flags=re.M)[0].splitlines()
+    for line, after in zip(lines, [*lines[1:], ""]):
+        if line.startswith("|") and not re.match(r"\|[ :|-]+\|$", line) and not re.match(r"\|[ :|-]+\|$", after):
+            yield [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def row_problems(text, tests):
+    """Of the tables that name the tests: what is the same must have one, and all that are named must exist."""
+    for cells in rows_of(text, "Every name"):
+        if len(cells) != 4:
+            yield f"has a row of {len(cells)} cells, not 4: {cells[0]}"
+            continue
+        there, _, how, shown_by = cells
+        named = re.findall(r"`([^`]+)`", shown_by)
+        if how.startswith("the same") and not named:
+            yield f"says the same without a test: {there}"
+        for name in named:
+            if name not in tests:
+                yield f"names {name}, which is no test"
 
 
 def variables_read(root):
@@ -177,7 +215,7 @@ def problems_of(root, program):
     docs = root / "docs"
     pages = sorted(docs.rglob("*.md"))
     reachable = reachable_from(docs / "index.md")
-    read, others = variables_read(root), other_names(root)
+    read, others, tests = variables_read(root), other_names(root), set(test_names(root))
     for page in [*pages, *sorted(root.glob("*.md")), *sorted(root.glob("*/README.md"))]:
         text = page.read_text()
         found = list(link_problems(page, text))
@@ -185,6 +223,7 @@ def problems_of(root, program):
         found += [f"names {name}, which nothing reads" for name in sorted(unknown)]
         if page in pages:
             found += snippet_problems(page, text)
+            found += row_problems(text, tests)
             if page not in reachable:
                 found.append("cannot be reached from docs/index.md")
             if program:

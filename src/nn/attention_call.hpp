@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <tessera/nn/attention.hpp>
+
+#include "nn/attention_kernel.hpp"
+
+namespace tessera::detail {
+
+inline constexpr FunctionName attention_function = "scaled_dot_product_attention";
+
+struct AttentionCall {
+  std::array<DTensorSpec, 3> operands;
+  ElementType type;
+  MemorySpace space;
+  nn::Attention options;
+  DTensorSpec result;
+  std::array<DTensorSpec, 3> gradients;
+  /// Gives keys and values as the queries of a rank need them: as they are, or gathered.
+  std::array<DTensorSpec, 2> seen;
+  /// Gives the gradients of keys and values of which each rank has a contribution after it has computed with `seen`.
+  std::array<DTensorSpec, 2> contributions;
+  bool has_blocks;  ///< whether keys are on several ranks, so that they have to travel
+
+  bool is_ring() const { return has_blocks && options.method == nn::AttentionMethod::ring; }
+  bool is_gathered() const { return has_blocks && !is_ring(); }
+  std::uint64_t hash() const;
+  /// Describes it for errors and records.
+  std::string text() const;
+  /// Returns how it is computed; `between` is called while blocks are under way.
+  AttentionSettings settings(const std::function<void()>& between = {}) const;
+  /// Returns which keys of a block the queries of a rank see.
+  VisibleKeys visible(const DeviceMesh& mesh, const Sections& keys) const;
+  /// Returns which of all keys that a rank has before or after a gathering its queries see.
+  VisibleKeys visible_of_all(const DeviceMesh& mesh) const;
+};
+
+}  // namespace tessera::detail

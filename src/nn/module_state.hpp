@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tessera/nn/module.hpp>
+
+namespace tessera::detail {
+
+struct ModuleState {
+  struct Parameter {
+    std::string key;  ///< name within the module
+    std::shared_ptr<AnyParameter> parameter;
+  };
+  using Hook = std::function<void(const nn::Module&)>;
+
+  std::string name;
+  std::vector<Parameter> parameters;
+  std::vector<nn::NamedModule> submodules;
+  std::vector<Hook> pre_hooks;
+  std::vector<Hook> hooks;
+  bool is_closed = false;       ///< whether it, or a module that has it, is distributed
+  bool is_distributed = false;  ///< whether distribute_module() was called on it
+};
+
+struct ModuleAccess {
+  static ModuleState& state(const nn::Module& module) { return *module.state_; }
+};
+
+}  // namespace tessera::detail

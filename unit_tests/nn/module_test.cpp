@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 Tessera authors
+// SPDX-License-Identifier: Apache-2.0
+// What a Module lists, and what traces show of modules.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <gtest/gtest.h>
+
+#include "modules.hpp"
+
+namespace tessera::test {
+namespace {
+
+using nn::distribute_module;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::vector<std::string> names_of(const std::vector<nn::ParameterInfo>& parameters) {
+  std::vector<std::string> names;
+  for (const auto& parameter : parameters) names.push_back(parameter.name);
+  return names;
+}
+
+TEST(Module, lists_its_own_parameters_first) {
+  const TwoScales model;
+  EXPECT_THAT(names_of(model.registry().parameters()),
+              ElementsAre("s", "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"));
+}
+
+TEST(Module, describes_parameters_before_and_after_they_are_distributed) {
+  const TwoScales model;
+  const auto before = model.registry().parameters().at(1);
+  EXPECT_EQ(before.shape, Extents({4, 3}));
+  EXPECT_EQ(before.spec, DTensorSpec());
+  EXPECT_EQ(before.type, element_type<double>());
+  EXPECT_TRUE(before.trainable);
+  EXPECT_FALSE(before.is_buffer);
+  distribute_module(model, all_ranks(), ByRowsAndColumns());
+  const auto after = model.registry().parameters().at(1);
+  EXPECT_EQ(after.shape, Extents({4, 3}));
+  EXPECT_EQ(after.spec.placements(), Placements{Shard(0)});
+}
+
+TEST(Module, lists_submodules_after_itself_and_each_once) {
+  const TwoScales model;
+  nn::Module outer("Outer");
+  outer.register_module("a", model);
+  outer.register_module("b", model);
+  std::vector<std::string> names;
+  for (const auto& [name, module] : outer.named_modules()) names.push_back(name);
+  EXPECT_THAT(names, ElementsAre("", "a", "a.fc1", "a.fc2"));
+}
+
+TEST(Module, refuses_names_that_are_taken_or_have_dots) {
+  TwoScales model;
+  const auto view = iota_view<Vector>({2});
+  EXPECT_EQ(invalid_argument_of([&] { model.module().register_buffer("s", view); }),
+            "register_buffer: expected a new name, TwoScales has 's' already");
+  EXPECT_EQ(invalid_argument_of([&] { model.module().register_parameter("fc1", view); }),
+            "register_parameter: expected a new name, TwoScales has 'fc1' already");
+  EXPECT_EQ(invalid_argument_of([&] { model.module().register_parameter("a.b", view); }),
+            "register_parameter: expected a name without dots, got 'a.b'");
+  EXPECT_EQ(invalid_argument_of([&] { model.module().register_module("", Scale(1, 1)); }),
+            "register_module: expected a name without dots, got ''");
+}
+
+TEST(Module, refuses_a_module_that_has_it) {
+  TwoScales model;
+  auto inner = model.fc1().registry();
+  EXPECT_THAT(invalid_argument_of([&] { inner.register_module("outer", model); }),
+              StartsWith("register_module: expected a module that does not have fc1 itself"));
+}
+
+TEST(Module, refuses_parameters_after_it_is_distributed) {
+  TwoScales model;
+  distribute_module(model, all_ranks());
+  auto inner = model.fc1().registry();
+  EXPECT_THAT(
+      invalid_argument_of([&] { inner.register_parameter("late", iota_view<Vector>({2})); }),
+      HasSubstr("before distribute_module()"));
+}
+
+TEST(Module, gets_and_sets_tensors_by_name) {
+  TwoScales model;
+  distribute_module(model, all_ranks());
+  const auto& tensor = model.registry().get<Matrix>("fc1.weight");
+  EXPECT_EQ(tensor.to_local().data(), model.fc1().weight().tensor().to_local().data());
+  model.module().set("fc1.weight", ones<Matrix>(all_ranks(), Shard(1), {4, 3}));
+  EXPECT_EQ(model.fc1().weight().tensor().placements(), Placements{Shard(1)});
+}
+
+TEST(Module, errors_name_what_there_is) {
+  TwoScales model;
+  EXPECT_EQ(invalid_argument_of([&] { model.fc1().registry().get<Matrix>("wieght"); }),
+            "Module::get: expected a parameter or buffer of fc1 (weight, bias), got 'wieght'");
+  EXPECT_EQ(invalid_argument_of([&] { model.fc1().registry().get<Vector>("weight"); }),
+            "Module::get: expected the View type of 'weight', which has 2 dims of float64, got one "
+            "with 1 of float64");
+  EXPECT_EQ(invalid_argument_of([&] { model.fc1().registry().get<LeftMatrix>("weight"); }),
+            "Module::get: expected the View type that 'weight' was registered with, got one of "
+            "another layout, memory space or traits");
+  EXPECT_EQ(
+      invalid_argument_of([&] { model.fc1().registry().get<Matrix>("weight"); }),
+      "Module::get: expected a module that is distributed: 'weight' is not yet a tensor; call "
+      "distribute_module(module, mesh) first");
+  distribute_module(model, all_ranks());
+  EXPECT_THAT(invalid_argument_of([&] { model.module().place("fc1.weight", Shard(0)); }),
+              StartsWith("Module::place: expected a parameter that is not distributed yet, got "
+                         "'fc1.weight'"));
+}
+
+TEST(Module, computes_only_once_it_is_distributed) {
+  const Scale model(2, 2);
+  const auto x = ones<Matrix>(all_ranks(), Shard(0), {4, 2});
+  EXPECT_THAT(invalid_argument_of([&] { model(x); }), HasSubstr("call distribute_module("));
+}
+
+TEST(Module, copies_share_parameters) {
+  const TwoScales model;
+  const TwoScales copy = model;
+  distribute_module(model, all_ranks());
+  EXPECT_EQ(copy.fc1().weight().tensor().to_local().data(),
+            model.fc1().weight().tensor().to_local().data());
+}
+
+TEST(Module, hooks_run_before_and_after_the_forward_pass) {
+  TwoScales model;
+  distribute_module(model, all_ranks());
+  std::vector<std::string> calls;
+  auto inner = model.fc1().registry();
+  inner.register_forward_pre_hook(
+      [&](const nn::Module& module) { calls.push_back("before " + module.name()); });
+  model.module().register_forward_hook(
+      [&](const nn::Module& module) { calls.push_back("after " + module.name()); });
+  model(ones<Matrix>(all_ranks(), Shard(0), {4, 2}));
+  EXPECT_THAT(calls, ElementsAre("before fc1", "after TwoScales"));
+}
+
+TEST(Module, gradients_reach_what_is_watched) {
+  TwoScales model;
+  model.module().register_parameter("fixed", iota_view<Vector>({2}), false);
+  distribute_module(model, all_ranks(), ByRowsAndColumns());
+  grad::Tape tape;
+  nn::watch(model, tape);
+  const auto x = ones<Matrix>(all_ranks(), Shard(0), {4, 2});
+  tape.backward(ops::sum(model(x)));
+  // The sum of fc2 is 28 + 1, that of x is 8.
+  EXPECT_EQ(
+      wrong_piece(model.fc1().weight().variable().grad(), [](const Extents&) { return 29 * 8; }),
+      "");
+  EXPECT_EQ(model.fc1().weight().variable().grad().placements(), Placements{Shard(0)});
+  EXPECT_FALSE(detail::all_parameters(model.registry()).at(1)->gradient().has_value());
+}
+
+TEST(Module, watch_needs_a_module_that_is_distributed) {
+  const TwoScales model;
+  grad::Tape tape;
+  EXPECT_THAT(invalid_argument_of([&] { nn::watch(model, tape); }),
+              HasSubstr("call distribute_module("));
+}
+
+/// Runs the model, and its backward pass.
+void run(const TwoScales& model, grad::Tape& tape) {
+  const auto x = ones<Matrix>(all_ranks(), Shard(0), {4, 2});
+  tape.backward(ops::sum(model(x)));
+}
+
+/// Returns the exchanges in the regions that begin with `path`.
+int exchanges_in(const CommDebugMode& mode, const std::vector<std::string>& path) {
+  int count = 0;
+  for (const auto& record : mode.records())
+    if (record.kind == TraceKind::exchange && record.region.size() >= path.size() &&
+        std::equal(path.begin(), path.end(), record.region.begin()))
+      ++count;
+  return count;
+}
+
+TEST(ModuleTraces, forward_and_backward_are_counted_apart_by_module) {
+  TwoScales model;
+  distribute_module(model, all_ranks(), ByRowsAndColumns());
+  grad::Tape tape;
+  nn::watch(model, tape);
+  const CommDebugMode mode;
+  run(model, tape);
+  const int one = world_size() > 1 ? 1 : 0;
+  // Both modules reduce the sum of their sharded parameters; fc1 that of its bias, too.
+  EXPECT_GE(exchanges_in(mode, {"forward", "TwoScales", "fc1"}), one);
+  EXPECT_GE(exchanges_in(mode, {"forward", "TwoScales", "fc2"}), one);
+  EXPECT_EQ(exchanges_in(mode, {"forward", "TwoScales"}),
+            exchanges_in(mode, {"forward", "TwoScales", "fc1"}) +
+                exchanges_in(mode, {"forward", "TwoScales", "fc2"}));
+  EXPECT_EQ(mode.get_total_counts(),
+            exchanges_in(mode, {"forward"}) + exchanges_in(mode, {"backward"}));
+  bool has_operators = false;
+  for (const auto& record : mode.records())
+    has_operators |= record.kind == TraceKind::operation &&
+                     record.region == std::vector<std::string>{"backward", "TwoScales", "fc1"};
+  EXPECT_TRUE(has_operators);
+  const auto table = mode.table(3);
+  for (const auto* text : {"  forward: ", "  backward: ", "    TwoScales: ", "      fc1: "})
+    EXPECT_THAT(table, HasSubstr(text));
+}
+
+TEST(ModuleTraces, parameter_info_has_shapes_and_placements) {
+  TwoScales model;
+  distribute_module(model, all_ranks(), ByRowsAndColumns());
+  const CommDebugMode mode;
+  EXPECT_TRUE(mode.get_parameter_info().empty());
+  model(ones<Matrix>(all_ranks(), Shard(0), {4, 2}));
+  const auto& info = mode.get_parameter_info();
+  EXPECT_EQ(info.size(), 5U);
+  EXPECT_EQ(info.at("fc1.weight").shape(), Extents({4, 3}));
+  EXPECT_EQ(info.at("fc1.weight").placements(), Placements{Shard(0)});
+  EXPECT_EQ(info.at("s").placements(), Placements{Replicate()});
+  const auto json = nlohmann::json::parse(mode.json());
+  EXPECT_EQ(json["parameters"]["fc2.weight"]["shape"], (std::vector<int>{2, 4}));
+  EXPECT_EQ(json["parameters"]["fc2.weight"]["placements"], "S(1)");
+  EXPECT_EQ(mode.get_comm_counts().count("parameter"), 0U);
+}
+
+}  // namespace
+}  // namespace tessera::test
