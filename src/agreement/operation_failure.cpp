@@ -251,7 +251,11 @@ void detail::note_common_exception() {
 void Operation::fail() {
   const auto thrown = std::current_exception();
   has_failed_ = true;
-  if (!has_peers()) std::rethrow_exception(thrown);
+  if (!has_peers()) {
+    // No other rank throws it with this one: a call around this one tells them.
+    if (thrown == common_exception) common_exception = nullptr;
+    std::rethrow_exception(thrown);
+  }
   auto& control = log_->control;
   if (thrown == common_exception) {
     common_exception = nullptr;

@@ -8,16 +8,18 @@
 #include "plan/movement.hpp"
 #include "plan/node_grid.hpp"
 #include "plan/planner.hpp"
+#include "plan/specs.hpp"
 
 namespace tessera::detail {
 namespace {
 
 /// Plans the steps of `plan` again; they are a function of what it was made from.
 std::vector<PlannedStep> planned_steps_of(const RedistributePlan& plan) {
-  const auto& source = plan.source();
-  const auto& target = plan.target();
   const auto& options = PlanAccess::movement(plan).settings;
-  if (source.layout() != target.layout()) return path_across(source, target, options).steps;
+  if (plan.source().layout() != plan.target().layout())
+    return path_across(plan.source(), plan.target(), options).steps;
+  const auto source = without_dims_of_one_rank(plan.source());
+  const auto target = without_dims_of_one_rank(plan.target());
   const auto dims = partial_dims(source.placements(), target.placements());
   std::unique_ptr<const NodeGrid> nodes;
   if (!options.ranks_per_node.empty())

@@ -32,10 +32,12 @@ PathRegions::~PathRegions() {
   for (int i = 0; i < count_; ++i) Kokkos::Profiling::popRegion();
 }
 
-ForwardScope::ForwardScope(std::string name) : is_outermost_(!std::exchange(is_in_pass, true)) {
+ForwardScope::ForwardScope(std::string name) : is_outermost_(!is_in_pass) {
+  auto path = std::make_shared<const ModulePath>(ModulePath{current, std::move(name)});
   if (is_outermost_) forward_.emplace("forward");
-  module_.emplace(name.c_str());
-  current = std::make_shared<const ModulePath>(ModulePath{std::move(current), std::move(name)});
+  module_.emplace(path->name.c_str());
+  current = std::move(path);
+  is_in_pass = true;
 }
 
 ForwardScope::~ForwardScope() {

@@ -9,6 +9,7 @@
 #include <tessera/grad/tape.hpp>
 #include <tessera/redistribute/detail/plan_cache.hpp>
 #include <tessera/redistribute/redistribute_all.hpp>
+#include <tessera/tensor/detail/launch.hpp>
 
 namespace tessera::detail {
 namespace {
@@ -92,7 +93,11 @@ void TapeState::zero() {
 void move_leaves(const std::vector<LeafMove>& moves) {
   if (moves.empty()) return;
   std::vector<LeafMove> rest;
-  const PlanSettings settings;  // the text refers to it
+  PlanSettings settings;  // the text refers to it
+  settings.on_device = is_on_device(moves.front().source.space);
+  const auto goes_along = [&](const LeafMove& move) {
+    return move.mesh == moves.front().mesh && is_on_device(move.source.space) == settings.on_device;
+  };
   const auto& mesh = moves.front().mesh;
   collectively(mesh, "backward", [&](Operation& operation) {
     RedistributeAllCall text;
@@ -101,7 +106,7 @@ void move_leaves(const std::vector<LeafMove>& moves) {
     std::vector<Pieces> pieces;
     std::vector<std::shared_ptr<void>> memory;
     for (const auto& move : moves) {
-      if (move.mesh != mesh) {
+      if (!goes_along(move)) {
         rest.push_back(move);
         continue;
       }
@@ -112,7 +117,7 @@ void move_leaves(const std::vector<LeafMove>& moves) {
     operation.agree(hash, text);
     if (!mesh.coordinate()) return;
     for (const auto& move : moves) {
-      if (move.mesh != mesh) continue;
+      if (!goes_along(move)) continue;
       redistributors.push_back(
           cached_redistributor(mesh, move.from, move.to, move.source.type, settings));
       pieces.push_back({move.source, move.destination});

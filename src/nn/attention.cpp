@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <functional>
 #include <optional>
 
 #include <tessera/mpi/trace.hpp>
@@ -26,9 +27,9 @@ void attend_to_all(const DeviceMesh& mesh, const AttentionCall& call, AttentionM
 void attend_to_gathered(const DeviceMesh& mesh, const AttentionCall& call, AttentionMemory& memory,
                         const AttentionRows& rows, const AttentionArrays& operands,
                         AttentionRecord& record) {
+  // A failing call keeps them until its messages are complete.
   const auto gathered = [&](std::size_t i) {
-    return allocate_array(call.type, call.seen[i].local_shape(mesh.rank()), call.space,
-                          attention_label);
+    return memory.owned(call.seen[i].local_shape(mesh.rank()));
   };
   record.keys = gathered(0);
   record.values = gathered(1);
@@ -81,14 +82,14 @@ void record_attention(const DeviceMesh& mesh, const AttentionCall& call, double 
 
 AttentionRecord run_attention(const Execution& execution, const DeviceMesh& mesh,
                               const AttentionCall& call, const AttentionArrays& operands,
-                              const ArrayRef& result, const OwnerRef& owner) {
+                              const std::function<ArrayRef()>& make_result, const OwnerRef& owner) {
   const double start = is_traced() ? seconds() : 0;
   const NamedRegion region(attention_label);
   AttentionRecord record;
   const auto compute = [&](AttentionMemory& memory) {
+    const auto result = make_result();
     const auto& shape = result.extents;
-    record.log_sums =
-        allocate_array(call.type, {shape[0], shape[1], shape[2]}, call.space, attention_label);
+    record.log_sums = memory.owned({shape[0], shape[1], shape[2]});
     const AttentionRows rows{memory.readable(operands[0]), memory.writable(result),
                              record.log_sums.array, memory.allocate(record.log_sums.array.extents)};
     begin_attention(execution, rows);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -56,7 +57,7 @@ class AdjointOfBlocks {
         ring_(key_ring(mesh, call.operands[1], call.operands[2], call.type, call.space)),
         keys_{memory.block(ring_), memory.block(ring_)},
         own_(memory.block(ring_)),
-        sums_{memory.block(ring_), memory.block(ring_)},
+        sums_{ring_.size() > 2 ? memory.block(ring_) : OwnedArray(), memory.block(ring_)},
         arriving_(memory.block(ring_)) {}
 
   void run(const AttentionArrays& operands, const AttentionArrays& gradients) {
@@ -132,10 +133,12 @@ class AdjointOfBlocks {
 void run_attention_adjoint(const Execution& execution, const DeviceMesh& mesh,
                            const AttentionCall& call, const AttentionArrays& operands,
                            const AttentionRecord& record, const ArrayRef& result,
-                           const ArrayRef& start, const AttentionArrays& gradients,
+                           const ArrayRef& start,
+                           const std::function<AttentionArrays()>& make_gradients,
                            const OwnerRef& owner) {
   const NamedRegion region(attention_label);
   const auto compute = [&](AttentionMemory& memory) {
+    const auto gradients = make_gradients();
     const AttentionAdjointRows rows{
         memory.readable(operands[0]), memory.readable(start), record.log_sums.array,
         memory.allocate(record.log_sums.array.extents), memory.writable(gradients[0])};

@@ -8,6 +8,7 @@
 #include "nn/attention_arrays.hpp"
 #include "nn/attention_kernels.hpp"
 #include "ops/blas.hpp"
+#include "ops/softmax_function.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -33,10 +34,11 @@ T weigh_scores(T* scores, std::int64_t visible, std::int64_t keys, T scale, T& m
     for (int l = 0; l < lanes; ++l) largest[l] = std::max(largest[l], scores[j + l] * scale);
   for (; j < visible; ++j) largest[0] = std::max(largest[0], scores[j] * scale);
   const T after = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
-  const T factor = std::exp(maximum - after);
+  const T shift = shift_of(after);
+  const T factor = std::exp(maximum - shift);
   T added = 0;
   for (j = 0; j < visible; ++j) {
-    scores[j] = std::exp(scores[j] * scale - after);
+    scores[j] = std::exp(scores[j] * scale - shift);
     added += scores[j];
   }
   std::fill(scores + visible, scores + keys, T(0));
@@ -51,7 +53,7 @@ std::int64_t threads_for_tiles(const Execution& execution) {
   return execution.instance<MemorySpace::host>().concurrency();
 }
 
-/// Runs every so many items, beginning with that of its own number, with memory of its own.
+/// Runs items `worker`, `worker` + `workers`, …, with memory of its own.
 template <class Run>
 struct TileWorker {
   const Run& run;
@@ -64,7 +66,7 @@ struct TileWorker {
   }
 };
 
-/// Calls run(item, memory) for all items, by all threads. Each has memory for so many elements.
+/// Calls run(item, memory) for all items, by all threads. Each thread has memory for `elements` elements.
 template <class Run>
 void run_tiles(const Execution& execution, ElementType type, std::int64_t items,
                std::int64_t elements, const Run& run) {
@@ -73,6 +75,14 @@ void run_tiles(const Execution& execution, ElementType type, std::int64_t items,
       allocate_array(type, {workers * elements}, MemorySpace::host, attention_label);
   launch_on_host(execution, attention_label, workers, serial_bytes,
                  TileWorker<Run>{run, memory.array.data, elements * type.size, items, workers});
+  finish_host(execution);  // the memory is freed
+}
+
+/// Returns in how many parts the queries are computed: at most `wanted`, and so few that each part has a tile for
+/// every thread.
+std::int64_t parts_for_threads(const Execution& execution, std::int64_t tiles,
+                               std::int64_t wanted) {
+  return std::clamp(tiles / threads_for_tiles(execution), std::int64_t{1}, wanted);
 }
 
 /// Returns the scores of a tile as a matrix in row-major order.
@@ -166,7 +176,7 @@ struct AdjointOfTile {
     const auto query = tile.queries.begin + i;
     const auto number = matrix * rows.queries.extents[2] + query;
     const auto visible_keys = seen_of_tile(visible, tile, query);
-    const T log_sum = reinterpret_cast<const T*>(rows.log_sums.data)[number];
+    const T log_sum = shift_of(reinterpret_cast<const T*>(rows.log_sums.data)[number]);
     const T mean = reinterpret_cast<const T*>(rows.mean_changes.data)[number];
     const auto scale = static_cast<T>(settings.scale);
     auto* const w = reinterpret_cast<T*>(weights.data) + i * weights.row_stride;
@@ -243,7 +253,10 @@ void attend_by_tiles(const Execution& execution, const AttentionSettings& settin
                   tiles.run(item / count, tile_at(item % count, at_once, part), memory);
                 });
     };
-    for_each_part(visible.queries(), at_once, settings.parts, run_part, settings.between);
+    const auto tiles_of_all =
+        matrices_of(rows.queries) * count_of_tiles({0, visible.queries()}, at_once);
+    const auto parts = parts_for_threads(execution, tiles_of_all, settings.parts);
+    for_each_part(visible.queries(), at_once, parts, run_part, settings.between);
   });
 }
 
@@ -256,8 +269,11 @@ void attend_adjoint_by_tiles(const Execution& execution, const AttentionSettings
   with_attention_type(rows.queries.type, [&]<class T>(std::type_identity<T>) {
     const AdjointOfTile<T> tiles{settings,     rows,           keys,   values,
                                  key_gradient, value_gradient, visible};
+    const auto tiles_of_all = matrices_of(rows.queries) *
+                              count_of_tiles({0, visible.queries()}, settings.queries_at_once);
+    const auto parts = parts_for_threads(execution, tiles_of_all, settings.parts);
     for_each_part(
-        visible.queries(), settings.queries_at_once, settings.parts,
+        visible.queries(), settings.queries_at_once, parts,
         [&](Interval part) { add_gradients(execution, settings, tiles, part); }, settings.between);
   });
 }

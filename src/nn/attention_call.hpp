@@ -22,9 +22,9 @@ struct AttentionCall {
   nn::Attention options;
   DTensorSpec result;
   std::array<DTensorSpec, 3> gradients;
-  /// Gives keys and values as the queries of a rank need them: as they are, or gathered.
+  /// Specs of the keys and values that a rank computes with: those of the operands, or gathered ones.
   std::array<DTensorSpec, 2> seen;
-  /// Gives the gradients of keys and values of which each rank has a contribution after it has computed with `seen`.
+  /// Specs of the gradients of keys and values before the contributions of the ranks are summed up.
   std::array<DTensorSpec, 2> contributions;
   bool has_blocks;  ///< whether keys are on several ranks, so that they have to travel
 

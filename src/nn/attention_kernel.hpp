@@ -50,7 +50,7 @@ struct AttentionRows {
   ArrayRef sums;  ///< sum of weights of each query
 };
 
-/// Sets the result of all queries to that of no keys.
+/// Sets results and sums of all queries to 0, and maxima to −infinity.
 void begin_attention(const Execution& execution, const AttentionRows& rows);
 /// Adds a block of keys with their values.
 void attend(const Execution& execution, const AttentionSettings& settings,

@@ -17,9 +17,8 @@ bool has_blas_matrices(const ArrayRef& array) {
 AttentionMemory::AttentionMemory(const Execution& execution, const AttentionCall& call)
     : execution_(execution), call_(call) {}
 
-ArrayRef AttentionMemory::allocate(const Extents& shape) {
-  return arrays_.emplace_back(allocate_array(call_.type, shape, call_.space, attention_label))
-      .array;
+OwnedArray AttentionMemory::owned(const Extents& shape) {
+  return arrays_.emplace_back(allocate_array(call_.type, shape, call_.space, attention_label));
 }
 
 OwnedArray AttentionMemory::block(const KeyRing& ring) {

@@ -22,8 +22,9 @@ class AttentionMemory {
  public:
   AttentionMemory(const Execution& execution, const AttentionCall& call);
 
-  /// Returns an array in row-major order.
-  ArrayRef allocate(const Extents& shape);
+  /// Returns an array in row-major order, which the call keeps, too.
+  OwnedArray owned(const Extents& shape);
+  ArrayRef allocate(const Extents& shape) { return owned(shape).array; }
   /// Returns memory for any block of a ring.
   OwnedArray block(const KeyRing& ring);
   /// Returns the array, or a copy of it that a BLAS can read.

@@ -11,6 +11,7 @@
 #include "nn/attention_arrays.hpp"
 #include "nn/attention_kernels.hpp"
 #include "ops/product.hpp"
+#include "ops/softmax_function.hpp"
 
 namespace tessera::detail {
 namespace {
@@ -60,12 +61,13 @@ struct WeighRow {
         },
         Kokkos::Max<T>(here));
     const T after = before > here ? before : here;
-    const T factor = Kokkos::exp(before - after);
+    const T shift = shift_of(after);
+    const T factor = Kokkos::exp(before - shift);
     T added = 0;
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, tile.keys),
         [&](std::int64_t j, T& sum) {
-          row[j] = j < visible ? Kokkos::exp(row[j] * scale - after) : T(0);
+          row[j] = j < visible ? Kokkos::exp(row[j] * scale - shift) : T(0);
           sum += row[j];
         },
         added);
@@ -96,7 +98,7 @@ struct DifferentiateRow {
     const auto visible = tile.visible(item);
     T* const w = weights + item * tile.keys;
     T* const c = changes + item * tile.keys;
-    const T log_sum = log_sums[number], mean = mean_changes[number];
+    const T log_sum = shift_of(log_sums[number]), mean = mean_changes[number];
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, tile.keys), [&](std::int64_t j) {
       w[j] = j < visible ? Kokkos::exp(w[j] * scale - log_sum) : T(0);
       c[j] = w[j] * (c[j] - mean) * scale;
@@ -110,14 +112,24 @@ ArrayRef transposed_matrices(ArrayRef array) {
   return array;
 }
 
+/// Returns the edge of tiles whose scores for this number of batches and heads are within the limit.
+std::int64_t rows_at_once(std::int64_t matrices) {
+  auto rows = rows_at_once_of_all;
+  while (rows > least_rows_at_once_of_all && matrices * rows * rows > most_scores_of_all) rows /= 2;
+  return rows;
+}
+
 /// Holds the memory of a call: scores of tiles, and the numbers of visible keys where the kernels read them.
 class TilesOfAll {
  public:
   TilesOfAll(const Execution& execution, const VisibleKeys& visible, const ArrayRef& queries,
              int tiles)
-      : execution_(execution), visible_(visible), queries_(queries) {
-    const auto rows = std::min(rows_at_once_of_all, visible.queries());
-    const auto keys = std::min(rows_at_once_of_all, visible.keys());
+      : execution_(execution),
+        visible_(visible),
+        queries_(queries),
+        at_once_(rows_at_once(matrices_of(queries))) {
+    const auto rows = std::min(at_once_, visible.queries());
+    const auto keys = std::min(at_once_, visible.keys());
     for (int i = 0; i < tiles; ++i)
       scores_[i] = allocate_array(queries.type, {matrices_of(queries) * rows * keys}, queries.space,
                                   attention_label);
@@ -150,21 +162,24 @@ class TilesOfAll {
   template <class Run>
   void for_each(const AttentionSettings& settings, const Run& run) const {
     for_each_part(
-        visible_.queries(), rows_at_once_of_all, settings.parts,
+        visible_.queries(), at_once_, settings.parts,
         [&](Interval part) {
-          for (auto begin = part.begin; begin < part.end; begin += rows_at_once_of_all)
-            visible_.for_each_tile({begin, std::min(begin + rows_at_once_of_all, part.end)},
-                                   rows_at_once_of_all, run);
+          for (auto begin = part.begin; begin < part.end; begin += at_once_)
+            visible_.for_each_tile({begin, std::min(begin + at_once_, part.end)}, at_once_, run);
         },
         settings.between);
     // The memory is freed.
-    if (is_on_device(queries_.space)) execution_.fence(attention_label);
+    if (is_on_device(queries_.space))
+      execution_.fence(attention_label);
+    else
+      finish_host(execution_);
   }
 
  private:
   const Execution& execution_;
   const VisibleKeys& visible_;
   const ArrayRef& queries_;
+  std::int64_t at_once_;  ///< edge of tiles, rows
   OwnedArray scores_[2];
   OwnedArray counts_;
 };

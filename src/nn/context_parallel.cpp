@@ -54,7 +54,9 @@ void require_buffers(const nn::ContextParallelOptions& options) {
   for (std::size_t i = 0; i < options.no_restore_buffers.size(); ++i)
     require(place_of(buffers, options.no_restore_buffers[i]) < buffers.size(), [&] {
       return fmt::format(
-          "expected no_restore_buffers among the buffers, got another one at position {}", i);
+          "expected no_restore_buffers among the buffers, got a variable that is not among them at "
+          "position {}",
+          i);
     });
 }
 
@@ -81,10 +83,18 @@ std::vector<int> sequence_dims_of(const nn::ContextParallelOptions& options) {
   return result;
 }
 
-/// Returns the dim of the buffers' mesh along which `line` lies.
+/// Returns the dim of the buffers' mesh along which `line` lies: of several, such as dims of one rank, the one of
+/// the same name.
 std::size_t dim_along(const DeviceMesh& mesh, const DeviceMesh& line) {
+  std::vector<int> dims;
   for (int d = 0; d < mesh.ndim(); ++d)
-    if (mesh.sub({d}) == line) return static_cast<std::size_t>(d);
+    if (mesh.sub({d}) == line) dims.push_back(d);
+  const auto& names = mesh.layout().dim_names();
+  for (const int d : dims)
+    if (!names.empty() &&
+        line.layout().dim_names() == std::vector{names[static_cast<std::size_t>(d)]})
+      return static_cast<std::size_t>(d);
+  if (!dims.empty()) return static_cast<std::size_t>(dims.front());
   throw MeshMismatch(
       fmt::format("expected buffers on mesh {} or on one of which it is a dim, got buffers on {}",
                   with_ranks(line.layout()), with_ranks(mesh.layout())));
@@ -109,7 +119,10 @@ DTensorSpec context_parallel_spec(const DTensorSpec& spec, std::size_t mesh_dim,
         positions[m] > positions[mesh_dim])
       --positions[m];
   positions[mesh_dim] = 0;
-  return spec_with(spec, Placements(std::move(placements), std::move(positions)));
+  const Placements wanted(std::move(placements), std::move(positions));
+  auto boundaries = spec_with(spec, wanted).boundaries();
+  boundaries[static_cast<std::size_t>(sequence_dim)].clear();  // as Shard and HeadTail cut it
+  return DTensorSpec(spec.layout(), wanted, spec.shape(), std::move(boundaries));
 }
 
 /// Holds what is to be done with one buffer.

@@ -41,7 +41,7 @@ std::vector<Placing> placings_of(const nn::Module& module) {
   for (const auto& [prefix, submodule] : module.named_modules())
     for (const auto& [key, parameter] : ModuleAccess::state(submodule).parameters)
       if (!parameter->is_distributed())
-        result.push_back({parameter, prefix.empty() ? key : prefix + "." + key,
+        result.push_back({parameter, full_name(prefix, key),
                           parameter->target().value_or(all_replicate), parameter->data().extents});
   return result;
 }
@@ -127,9 +127,14 @@ void move_together(const DeviceMesh& mesh, const std::vector<Move>& moves, bool 
       [&] { return std::make_shared<std::vector<std::shared_ptr<void>>>(memory); });
 }
 
+/// Gives parameters the names of their modules, where these were not distributed before.
 void close(const nn::Module& module) {
-  for (const auto& [name, submodule] : module.named_modules())
-    ModuleAccess::state(submodule).is_closed = true;
+  for (const auto& [prefix, submodule] : module.named_modules()) {
+    auto& state = ModuleAccess::state(submodule);
+    if (!std::exchange(state.is_closed, true))
+      for (const auto& [key, parameter] : state.parameters)
+        parameter->set_name(full_name(prefix, key));
+  }
   ModuleAccess::state(module).is_distributed = true;
 }
 
@@ -154,6 +159,10 @@ void distribute_parameters(const nn::Module& module, const DeviceMesh& mesh,
     const DistributeModuleCall call{placings, options, mesh.ndim()};
     operation.agree_always(call.hash(), call);
     if (!options.each_rank && mesh.coordinate()) take_shapes(mesh, options.src_rank, placings);
+    // Off the mesh the shape of the data is not known, but that of a spec is.
+    if (!mesh.coordinate())
+      for (auto& placing : placings)
+        if (placing.target.spec() != nullptr) placing.shape = placing.target.spec()->shape();
     for (auto& placing : placings)
       placing.spec = common([&] {
         return named_after(
@@ -166,14 +175,17 @@ void distribute_parameters(const nn::Module& module, const DeviceMesh& mesh,
     }
     for (const bool on_device : {false, true}) move_together(mesh, moves, on_device, placings);
     for (const auto& placing : placings) placing.parameter->accept();
-    for (const auto& [prefix, submodule] : module.named_modules())
-      for (const auto& [key, parameter] : ModuleAccess::state(submodule).parameters)
-        parameter->set_name(prefix.empty() ? key : prefix + "." + key);
     close(module);
   });
 }
 
-void warn_of_two_arguments(const char* hook, const char* values) {
+bool begin_partition(const nn::Module& module) {
+  for (const auto& parameter : all_parameters(module)) parameter->set_target({});
+  return !ModuleAccess::state(module).is_distributed;
+}
+
+void HookWarning::warn_of_two_arguments() {
+  if (!std::exchange(is_due, false)) return;
   log({LogLevel::warning, "nn",
        fmt::format("distribute_module: an {} that takes ({}, mesh) is deprecated: take (module, "
                    "{}, mesh)",

@@ -23,20 +23,16 @@ std::vector<std::string> keys_of(const ModuleState& state) {
 }
 
 void require_new_name(const ModuleState& state, const std::string& name) {
-  require(!name.empty() && name.find('.') == std::string::npos,
-          [&] { return fmt::format("expected a name without dots, got '{}'", name); });
+  require(!name.empty() && name.find('.') == std::string::npos, [&] {
+    return fmt::format("expected a name that is not empty and has no dots, got '{}'", name);
+  });
   const auto keys = keys_of(state);
   require(std::ranges::find(keys, name) == keys.end(), [&] {
     return fmt::format("expected a new name, {} has '{}' already", state.name, name);
   });
   require(!state.is_closed, [&] {
-    return fmt::format("expected '{}' before distribute_module(), which {} has gone through", name,
-                       state.name);
+    return fmt::format("expected a module that is not distributed yet, got {}", state.name);
   });
-}
-
-std::string joined(const std::string& prefix, const std::string& key) {
-  return prefix.empty() ? key : prefix + "." + key;
 }
 
 void append_modules(std::vector<nn::NamedModule>& all, const nn::NamedModule& module) {
@@ -47,7 +43,7 @@ void append_modules(std::vector<nn::NamedModule>& all, const nn::NamedModule& mo
   if (std::ranges::any_of(all, is_it)) return;
   all.push_back(module);
   for (const auto& [key, submodule] : state.submodules)
-    append_modules(all, {joined(module.name, key), submodule});
+    append_modules(all, {full_name(module.name, key), submodule});
 }
 
 /// Returns the parameter, or null if there is none of that name.
@@ -63,6 +59,10 @@ AnyParameter* find_parameter(const ModuleState& state, std::string_view name) {
 }
 
 }  // namespace
+
+std::string full_name(const std::string& prefix, const std::string& key) {
+  return prefix.empty() ? key : prefix + "." + key;
+}
 
 AnyParameter& parameter_of(const nn::Module& module, std::string_view name) {
   auto* const result = find_parameter(ModuleAccess::state(module), name);
@@ -151,7 +151,7 @@ std::vector<ParameterInfo> Module::parameters() const {
     for (const auto& [key, parameter] : module.state_->parameters) {
       const auto spec = parameter->is_distributed() ? parameter->spec() : DTensorSpec();
       const auto shape = parameter->is_distributed() ? spec.shape() : parameter->data().extents;
-      result.push_back({detail::joined(prefix, key), spec, shape, parameter->type(),
+      result.push_back({detail::full_name(prefix, key), spec, shape, parameter->type(),
                         parameter->is_trainable(), parameter->is_buffer()});
     }
   return result;
@@ -190,11 +190,17 @@ void Module::before_forward() const {
         event.spec = &parameter->spec();
         emit(event);
       }
-  for (std::size_t i = 0; i < state_->pre_hooks.size(); ++i) state_->pre_hooks[i](*this);
+  for (std::size_t i = 0; i < state_->pre_hooks.size(); ++i) {
+    const auto hook = state_->pre_hooks[i];  // which may register others
+    hook(*this);
+  }
 }
 
 void Module::after_forward() const {
-  for (std::size_t i = 0; i < state_->hooks.size(); ++i) state_->hooks[i](*this);
+  for (std::size_t i = 0; i < state_->hooks.size(); ++i) {
+    const auto hook = state_->hooks[i];
+    hook(*this);
+  }
 }
 
 }  // namespace nn

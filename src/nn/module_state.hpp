@@ -27,6 +27,9 @@ struct ModuleState {
   bool is_distributed = false;  ///< whether distribute_module() was called on it
 };
 
+/// Returns the name of a parameter or submodule `key` of the module `prefix`.
+std::string full_name(const std::string& prefix, const std::string& key);
+
 struct ModuleAccess {
   static ModuleState& state(const nn::Module& module) { return *module.state_; }
 };

@@ -20,14 +20,24 @@ inline constexpr std::int64_t queries_at_once = 64;
 /// attention_local.
 inline constexpr std::int64_t keys_at_once = 128;
 
-/// Number of queries, and of keys, of a tile of attention where one kernel works on the tiles of all batches
-/// and heads at the same time: on devices, and on the host without a BLAS.
+/// A tile of attention has at most this number of queries, and of keys, where one kernel works on the tiles of all
+/// batches and heads at the same time: on devices, and on the host without a BLAS.
 ///
-/// Not measured; judgement: large products keep a device busy, and the scores of 32 batches and heads take
-/// 64 MiB in double. Shown by: perf_nn on a device, row attention_local.
+/// Not measured; judgement: large products keep a device busy. Shown by: perf_nn on a device, row attention_local.
 inline constexpr std::int64_t rows_at_once_of_all = 512;
 
-/// Number of parts in which a rank computes with a block of keys: between them the next block goes on.
+/// The scores of such tiles are at most this number of elements, for all batches and heads together, as long as
+/// tiles have more than `least_rows_at_once_of_all` rows: 64 MiB in double. The backward pass has two such arrays.
+///
+/// Not measured; judgement. Shown by: perf_nn on a device, row attention_local.
+inline constexpr std::int64_t most_scores_of_all = std::int64_t{8} << 20;
+
+/// Tiles of all batches and heads have no fewer queries and keys, if there are more. Not measured; judgement. Shown by:
+/// perf_nn on a device, row attention_local.
+inline constexpr std::int64_t least_rows_at_once_of_all = 64;
+
+/// A rank computes with a block of keys in at most this number of parts: between them the next block goes on. With
+/// many threads there are fewer parts, so that each part has work for all threads.
 ///
 /// Not measured; judgement. Shown by: perf_nn, row attention_overlap.
 inline constexpr std::int64_t parts_of_key_block = 4;

@@ -165,6 +165,16 @@ TEST(Simulate, refuses_more_messages_than_it_keeps) {
             "messages, got 12000000 and 3998000");
 }
 
+TEST(RankLoads, are_those_of_the_plan_beside_mesh_dims_of_one_rank) {
+  const std::vector<Placement> choices{Shard(0), Shard(1), Replicate(), Partial()};
+  for (const auto& before : choices)
+    for (const auto& after : choices) {
+      const auto plan =
+          plan_of(MeshLayout({3, 1}), {Partial(), before}, {Replicate(), after}, {36, 36});
+      expect_counts_of_blocks(plan, simulate(plan));
+    }
+}
+
 TEST(RankLoads, needs_is_less_than_what_is_received_where_contributions_travel) {
   const auto plan = plan_of(MeshLayout({4}), {Partial()}, {Replicate()}, {800, 200});
   const detail::RankLoads loads(plan);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -258,6 +259,44 @@ TEST(Attention, of_no_keys_is_zero) {
     EXPECT_EQ(
         wrong_attention(nn::scaled_dot_product_attention(q, k, v, options), Array4(sizes.y()), 0),
         "");
+  }
+}
+
+/// Returns a tensor of shape (1, 1, n, 1) with these elements.
+DTensor<Tensor4> column_of(const std::vector<double>& elements, const Target& target) {
+  const Extents shape{1, 1, std::ssize(elements), 1};
+  const auto view = detail::allocate<Tensor4>(shape, "column");
+  change_on_host(view, [&](const auto& host) {
+    for (std::size_t i = 0; i < elements.size(); ++i) host(0, 0, i, 0) = elements[i];
+  });
+  return distribute_tensor(view, line(), target);
+}
+
+TEST(Attention, of_scores_of_minus_infinity_takes_the_other_keys_wherever_they_lie) {
+  const double none = -std::numeric_limits<double>::infinity();
+  const std::int64_t length = 2 * world_size();
+  std::vector<double> ones(static_cast<std::size_t>(length), 1.0), values = ones;
+  std::vector<double> scores(static_cast<std::size_t>(length), none);
+  scores.back() = 0;  // the last key of the last rank is the only one
+  values.back() = 5;
+  Array4 last({1, 1, length, 1}), zero({1, 1, length, 1});
+  std::ranges::fill(last.values, 5.0);
+  for (const auto& options : all_options) {
+    if (options.causal) continue;
+    for (const Target& target : {Target(Replicate()), Target(Shard(2))}) {
+      const auto q = column_of(ones, target), v = column_of(values, target);
+      const auto k = column_of(scores, target);
+      EXPECT_EQ(wrong_attention(nn::scaled_dot_product_attention(q, k, v, options), last), "");
+      const auto nothing = column_of(std::vector<double>(ones.size(), none), target);
+      EXPECT_EQ(wrong_attention(nn::scaled_dot_product_attention(q, nothing, v, options), zero, 0),
+                "");
+      grad::Tape tape;
+      const auto x = tape.watch(v);
+      tape.backward(ops::sum(nn::scaled_dot_product_attention(q, k, x, options)));
+      Array4 weights({1, 1, length, 1});
+      weights.values.back() = static_cast<double>(length);
+      EXPECT_EQ(wrong_attention(x.grad(), weights), "");
+    }
   }
 }
 

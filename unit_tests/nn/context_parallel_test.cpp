@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -122,6 +123,31 @@ TEST(ContextParallel, takes_one_dim_of_the_mesh_of_the_buffers) {
       EXPECT_EQ(wrong_iota(y), "");
     }
     EXPECT_EQ(x.placements(), (Placements{Shard(0), Replicate()}));
+  }
+}
+
+TEST(ContextParallel, takes_the_dim_of_its_name_among_dims_of_one_rank) {
+  const auto mesh = mesh_of({1, 1}, {"dp", "cp"});
+  if (!is_on(mesh)) return;
+  auto x = iota<Matrix>(mesh, {Replicate(), Shard(1)}, {4, 10});
+  auto y = iota<Matrix>(mesh, {Shard(0), Replicate()}, {4, 10});
+  const ContextParallel cp(mesh["cp"],
+                           {.buffers = {std::ref(x), std::ref(y)}, .buffer_seq_dims = {1, 1}});
+  EXPECT_EQ(x.placements(), (Placements{Replicate(), HeadTail(1)}));
+  EXPECT_EQ(y.placements(), (Placements{Shard(0), HeadTail(1)}));
+}
+
+TEST(ContextParallel, cuts_buffers_alike_whatever_their_cuts_were) {
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(world_size()), 0);
+  sizes.front() = 8;
+  auto x = iota<Matrix>(line(), Sizes(1, sizes), {2, 8});
+  auto y = rows_of(8);
+  for (const bool causal : {true, false}) {
+    const ContextParallel cp(
+        line(),
+        {.buffers = {std::ref(x), std::ref(y)}, .buffer_seq_dims = {1, 1}, .causal = causal});
+    EXPECT_EQ(x.spec(), y.spec());
+    EXPECT_EQ(wrong_iota(x), "");
   }
 }
 

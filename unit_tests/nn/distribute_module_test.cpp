@@ -54,6 +54,11 @@ TEST(DistributeModule, m2_a_second_call_throws) {
   distribute_module(model, all_ranks());
   EXPECT_THAT(invalid_argument_of([&] { distribute_module(model, all_ranks()); }),
               HasSubstr("should only be called once on a module"));
+  std::vector<std::string> names;
+  EXPECT_THAT(
+      invalid_argument_of([&] { distribute_module(model, all_ranks(), ByRowsAndColumns{&names}); }),
+      HasSubstr("should only be called once on a module"));
+  EXPECT_TRUE(names.empty());
 }
 
 TEST(DistributeModule, a_call_on_a_submodule_that_is_distributed_changes_nothing) {
@@ -63,6 +68,7 @@ TEST(DistributeModule, a_call_on_a_submodule_that_is_distributed_changes_nothing
   distribute_module(model.fc1(), all_ranks());
   EXPECT_EQ(traffic.exchanges(), 0);
   EXPECT_EQ(model.fc1().weight().tensor().placements(), Placements{Shard(0)});
+  EXPECT_EQ(detail::all_parameters(model.registry()).at(1)->name(), "fc1.weight");
 }
 
 TEST(DistributeModule, without_a_partition_function_all_becomes_replicate) {
@@ -229,6 +235,7 @@ TEST(DistributeModule, hooks_of_two_arguments_are_deprecated) {
       [](const auto& outputs, const DeviceMesh&) { return 2 * outputs; });
   const auto y = hooked(input());
   EXPECT_EQ(item(ops::max(y).detach()), 4 * factor_of(model));
+  hooked(input());  // warns no more
   EXPECT_THAT(texts,
               ElementsAre("nn: warning: distribute_module: an input_fn that takes (inputs, "
                           "mesh) is deprecated: take (module, inputs, mesh)",
@@ -259,18 +266,36 @@ TEST(DistributeModule, errors_of_placements_name_the_parameter_and_change_nothin
               StartsWith("distribute_module: fc1.weight: expected Shard and Replicate"));
   EXPECT_THAT(invalid_argument_of([&] { distribute_module(model, all_ranks(), place(Shard(5))); }),
               StartsWith("distribute_module: fc1.weight: "));
-  distribute_module(model, all_ranks(), place(Shard(0)));
-  EXPECT_EQ(model.fc1().weight().tensor().placements(), Placements{Shard(0)});
+  distribute_module(model, all_ranks());
+  EXPECT_EQ(model.fc1().weight().tensor().placements(), Placements{Replicate()});
 }
 
 TEST(DistributeModule, what_the_partition_function_throws_all_ranks_throw) {
   TwoScales model;
   const auto last = world_size() - 1;
-  const auto partition = [&](const std::string& name, nn::Module&, const DeviceMesh& mesh) {
+  const auto partition = [&](const std::string& name, nn::Module& module, const DeviceMesh& mesh) {
     if (name == "fc1" && mesh.rank() == last) throw InvalidArgument("no way");
+    if (name == "fc2") module.place("weight", Shard(0));
   };
   EXPECT_THAT(invalid_argument_of([&] { distribute_module(model, all_ranks(), partition); }),
               HasSubstr("no way"));
+  // The ranks have placed different parameters; the next call begins anew.
+  distribute_module(model, all_ranks(), ByRowsAndColumns());
+  EXPECT_EQ(wrong_iota(model.fc1().weight().tensor()), "");
+}
+
+TEST(DistributeModule, an_error_of_a_local_call_within_is_an_error_of_all_ranks) {
+  TwoScales model;
+  const int last = world_size() - 1;
+  const auto partition = [&](const std::string& name, nn::Module& module, const DeviceMesh& mesh) {
+    if (name != "fc1") return;
+    const auto view = iota_view<Matrix>({mesh.rank() == last ? 3 : 4, 3});
+    std::vector<std::int64_t> sizes(static_cast<std::size_t>(mesh.size()), 0);
+    sizes.front() = 4;
+    module.set("weight", distribute_tensor(view, mesh, Sizes(0, sizes), {.each_rank = true}));
+  };
+  EXPECT_THAT(invalid_argument_of([&] { distribute_module(model, all_ranks(), partition); }),
+              HasSubstr("distribute_tensor: "));
 }
 
 TEST(DistributeModule, ranks_that_place_differently_throw_together) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Module lists, and what traces show of modules.
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -63,9 +64,9 @@ TEST(Module, refuses_names_that_are_taken_or_have_dots) {
   EXPECT_EQ(invalid_argument_of([&] { model.module().register_parameter("fc1", view); }),
             "register_parameter: expected a new name, TwoScales has 'fc1' already");
   EXPECT_EQ(invalid_argument_of([&] { model.module().register_parameter("a.b", view); }),
-            "register_parameter: expected a name without dots, got 'a.b'");
+            "register_parameter: expected a name that is not empty and has no dots, got 'a.b'");
   EXPECT_EQ(invalid_argument_of([&] { model.module().register_module("", Scale(1, 1)); }),
-            "register_module: expected a name without dots, got ''");
+            "register_module: expected a name that is not empty and has no dots, got ''");
 }
 
 TEST(Module, refuses_a_module_that_has_it) {
@@ -81,7 +82,7 @@ TEST(Module, refuses_parameters_after_it_is_distributed) {
   auto inner = model.fc1().registry();
   EXPECT_THAT(
       invalid_argument_of([&] { inner.register_parameter("late", iota_view<Vector>({2})); }),
-      HasSubstr("before distribute_module()"));
+      StartsWith("register_parameter: expected a module that is not distributed yet, got fc1"));
 }
 
 TEST(Module, gets_and_sets_tensors_by_name) {
@@ -138,6 +139,27 @@ TEST(Module, hooks_run_before_and_after_the_forward_pass) {
       [&](const nn::Module& module) { calls.push_back("after " + module.name()); });
   model(ones<Matrix>(all_ranks(), Shard(0), {4, 2}));
   EXPECT_THAT(calls, ElementsAre("before fc1", "after TwoScales"));
+}
+
+TEST(Module, hooks_may_register_hooks) {
+  TwoScales model;
+  distribute_module(model, all_ranks());
+  int calls = 0;
+  model.module().register_forward_pre_hook([&model, &calls](const nn::Module&) {
+    for (int i = 0; i < 20; ++i)
+      model.module().register_forward_pre_hook([&calls](const nn::Module&) { ++calls; });
+    calls += 100;
+  });
+  model(ones<Matrix>(all_ranks(), Shard(0), {4, 2}));
+  EXPECT_EQ(calls, 120);
+}
+
+TEST(Module, forward_returns_a_value_where_its_function_returns_a_reference) {
+  const nn::Module module("Constant");
+  const std::string text = "constant";
+  const auto forward = [&]() -> const std::string& { return text; };
+  static_assert(std::is_same_v<decltype(module.forward(forward)), std::string>);
+  EXPECT_EQ(module.forward(forward), text);
 }
 
 TEST(Module, gradients_reach_what_is_watched) {

@@ -81,7 +81,7 @@ auto unary_adjoint(const G& dy, const X& x, const Y& y, const Numbers&... number
     return ops::where(ops::equal_to(size, 0), value, ops::divide(ops::multiply(value, dy), size));
   } else if constexpr (op == abs) {
     return ops::multiply(dy, ops::sign(x.value()));
-  } else if constexpr (op == sign) {
+  } else if constexpr (op == sign || (op == imag && !is_complex)) {
     return x.form().zeros();
   } else if constexpr (op == square) {
     return ops::multiply(ops::multiply(dy, 2), conjugate(x.value()));
@@ -105,11 +105,9 @@ auto unary_adjoint(const G& dy, const X& x, const Y& y, const Numbers&... number
     return ops::where(ops::greater(y.value(), 0), dy, 0);
   } else if constexpr (op == real) {
     return dy;
-  } else if constexpr (op == imag && is_complex) {
+  } else if constexpr (op == imag) {
     using Element = typename OperandElement<T>::type;
     return ops::multiply(as_gradient<T>(dy), Element(0, 1));
-  } else if constexpr (op == imag) {
-    return x.form().zeros();
   } else if constexpr (op == conj) {
     return conjugate(dy);
   } else {

@@ -58,7 +58,8 @@ class Adam {
   /// spec, its m, v and t begin anew.
   ///
   /// Local: there is no exchange. Errors: InvalidArgument, before anything is written, for a parameter whose
-  /// elements a tape needs for its backward pass, on the ranks on which it has elements.
+  /// elements a tape needs for its backward pass, on the ranks on which it has elements. The other ranks
+  /// change their pieces, so that replicas differ from then on: end the program, or set all parameters anew.
   void step();
   /// Forgets the gradients of all parameters. Local.
   void zero_grad();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <type_traits>
 
@@ -21,7 +22,7 @@ namespace nn {
 /// An AttentionMethod says how the queries of a rank get keys and values of the other ranks, where the sequence is
 /// split.
 enum class AttentionMethod : std::uint8_t {
-  ring,        ///< blocks of keys and values go from rank to rank; a rank has two of them at a time
+  ring,  ///< blocks of keys and values go from rank to rank; a rank has two at a time, 6 in the backward pass
   all_gather,  ///< each rank gets all keys and values first
 };
 
@@ -29,8 +30,8 @@ enum class AttentionMethod : std::uint8_t {
 struct Attention {
   bool causal = false;  ///< whether query i sees the keys 0 … i only, by global indices
   AttentionMethod method = AttentionMethod::ring;
-  bool overlap =
-      true;  ///< whether the next block of a ring is under way while one is computed with
+  /// Says whether a rank receives the next block of the ring while it computes with the current one.
+  bool overlap = true;
 };
 
 }  // namespace nn
@@ -64,15 +65,17 @@ struct AttentionRecord {
 /// Holds the local pieces of queries, keys and values, or of their gradients.
 using AttentionArrays = std::array<ArrayRef, 3>;
 
-/// Computes the local piece of the result.
+/// Computes the local piece of the result, which `make_result` allocates on ranks of the mesh.
 AttentionRecord run_attention(const Execution& execution, const DeviceMesh& mesh,
                               const AttentionCall& call, const AttentionArrays& operands,
-                              const ArrayRef& result, const OwnerRef& owner);
-/// Computes the local pieces of the gradients. `start` is that of the gradient of the result.
+                              const std::function<ArrayRef()>& make_result, const OwnerRef& owner);
+/// Computes the local pieces of the gradients, which `make_gradients` allocates. `start` is that of the gradient of the
+/// result.
 void run_attention_adjoint(const Execution& execution, const DeviceMesh& mesh,
                            const AttentionCall& call, const AttentionArrays& operands,
                            const AttentionRecord& record, const ArrayRef& result,
-                           const ArrayRef& start, const AttentionArrays& gradients,
+                           const ArrayRef& start,
+                           const std::function<AttentionArrays()>& make_gradients,
                            const OwnerRef& owner);
 
 template <class T>
@@ -114,12 +117,17 @@ auto call_attention(const Execution& execution, const AttentionCall& call, const
                     const DTensor<K>& k, const DTensor<V>& v, AttentionRecord& record) {
   using Result = typename GradientOf<Q>::type;
   const auto& mesh = q.device_mesh();
-  const auto result =
-      allocate_dtensor<Result>(mesh, result_of(call), "tessera::scaled_dot_product_attention");
+  DTensor<Result> result;
+  const auto make = [&] {
+    result =
+        allocate_dtensor<Result>(mesh, result_of(call), "tessera::scaled_dot_product_attention");
+    return array_ref(result.to_local());
+  };
+  if (!mesh.coordinate()) make();
   record =
       run_attention(execution, mesh, call,
                     {array_ref(q.to_local()), array_ref(k.to_local()), array_ref(v.to_local())},
-                    array_ref(result.to_local()), [&] { return held_all(result, q, k, v); });
+                    make, [&] { return held_all(result, q, k, v); });
   return result;
 }
 
@@ -131,18 +139,22 @@ void add_attention_gradients(const AttentionCall& call, const AttentionRecord& r
   const auto& result = y.value();
   const auto& mesh = result.device_mesh();
   const auto start = dy.spec() == result.spec() ? dy : redistribute(dy, Target(result.spec()));
-  const auto zeros = [&]<class T>(const T&, std::size_t i) {
-    return allocate_dtensor<typename gradient_t<T>::view_type>(mesh, gradients_of(call)[i],
-                                                               "tessera::gradient");
+  gradient_t<std::remove_cvref_t<decltype(queries)>> dq;
+  gradient_t<std::remove_cvref_t<decltype(keys)>> dk;
+  gradient_t<std::remove_cvref_t<decltype(values)>> dv;
+  const auto make = [&] {
+    const auto one = [&]<class Gradient>(Gradient& gradient, std::size_t i) {
+      gradient = allocate_dtensor<typename Gradient::view_type>(mesh, gradients_of(call)[i],
+                                                                "tessera::gradient");
+      return array_ref(gradient.to_local());
+    };
+    return AttentionArrays{one(dq, 0), one(dk, 1), one(dv, 2)};
   };
-  const auto dq = zeros(queries, 0);
-  const auto dk = zeros(keys, 1);
-  const auto dv = zeros(values, 2);
+  if (!mesh.coordinate()) make();
   run_attention_adjoint(
       Execution(), mesh, call,
       {array_ref(queries.to_local()), array_ref(keys.to_local()), array_ref(values.to_local())},
-      record, array_ref(result.to_local()), array_ref(start.to_local()),
-      {array_ref(dq.to_local()), array_ref(dk.to_local()), array_ref(dv.to_local())},
+      record, array_ref(result.to_local()), array_ref(start.to_local()), make,
       [&] { return held_all(queries, keys, values, result, start, dq, dk, dv); });
   if (q.is_wanted()) q.add(dq);
   if (k.is_wanted()) k.add(dk);
@@ -192,7 +204,8 @@ namespace nn {
 /// Operands:   q is (B, H, S, D), k is (B, H, T, D), v is (B, H, T, E): batch, head, sequence, column. They are
 ///             tensors or Variables of float or double, in any layout. With .causal, S = T, and query i sees
 ///             the keys with global indices 0 … i.
-/// Result:     (B, H, S, E), in the layout of q, placed as q. It is 0 where there are no keys.
+/// Result:     (B, H, S, E), in the layout of q, placed as q. It is 0 where there are no keys,
+///             and where all scores are −infinity.
 /// Placements: along each mesh dim one of
 ///               - Replicate, for all three;
 ///               - batch (dim 0) or heads (dim 1) split alike in all three, by any rule;
@@ -200,8 +213,10 @@ namespace nn {
 ///                 out the work of causal attention evenly;
 ///               - sequence split in q, Replicate for k and v.
 /// Collective: over the mesh where the sequence of k and v is split over n > 1 ranks, otherwise local. The ring
-///             takes n − 1 exchanges of a block of k and v, and n in the backward pass; .all_gather one each.
-///             No rank has all scores: memory is O(S D / n) by the ring, O(T D) by .all_gather.
+///             takes n − 1 exchanges of a block of k and v, and n in the backward pass; .all_gather takes one
+///             exchange in each pass.
+/// Memory:     besides operands and result, a rank holds some blocks of its own size, B H S D / n elements, by
+///             the ring, all of k and v by .all_gather, and the scores of some tiles.
 /// Gradients:  of k and v are Partial along mesh dims that split the sequence of q only. The backward pass
 ///             computes the weights again.
 /// Errors:     InvalidArgument for shapes that do not fit, MeshMismatch, PlacementMismatch for other

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -42,13 +43,19 @@ consteval bool expect_partition_fn() {
   return fits;
 }
 
+/// Forgets the placements that a call which failed has left. Returns whether the module may be distributed: not
+/// again.
+bool begin_partition(const nn::Module& module);
+
 /// Calls the partition function for all modules. Returns what it throws.
 template <class F>
 std::exception_ptr partition(const nn::Module& module, const DeviceMesh& mesh,
                              F& partition_fn) noexcept {
+  const bool is_first = begin_partition(module);
   if constexpr (!std::is_same_v<F, NoFunction>) {
     try {
-      for (auto& [name, submodule] : module.named_modules()) partition_fn(name, submodule, mesh);
+      if (is_first)
+        for (auto& [name, submodule] : module.named_modules()) partition_fn(name, submodule, mesh);
     } catch (...) {
       return std::current_exception();
     }
@@ -69,7 +76,8 @@ class HookedModule {
       : module_(std::move(module)),
         mesh_(std::move(mesh)),
         input_fn_(std::move(input_fn)),
-        output_fn_(std::move(output_fn)) {}
+        output_fn_(std::move(output_fn)),
+        warned_(std::make_shared<detail::HookWarnings>()) {}
 
   /// Returns the module without its hooks.
   const M& module() const { return module_; }
@@ -79,10 +87,10 @@ class HookedModule {
   /// and the hooks are.
   template <class... A>
   auto operator()(const A&... inputs) const {
-    const auto replaced = detail::as_inputs(detail::hooked(
-        input_fn_, module_, std::tuple<A...>(inputs...), mesh_, "input_fn", "inputs"));
+    const auto replaced = detail::as_inputs(
+        detail::hooked(input_fn_, module_, std::tuple<A...>(inputs...), mesh_, warned_->input_fn));
     auto outputs = std::apply(module_, replaced);
-    return detail::hooked(output_fn_, module_, std::move(outputs), mesh_, "output_fn", "outputs");
+    return detail::hooked(output_fn_, module_, std::move(outputs), mesh_, warned_->output_fn);
   }
 
  private:
@@ -90,6 +98,7 @@ class HookedModule {
   DeviceMesh mesh_;
   InputFn input_fn_;
   OutputFn output_fn_;
+  std::shared_ptr<detail::HookWarnings> warned_;
 };
 
 /// Distributes the parameters and buffers of a module over a mesh, and returns the module.
@@ -102,11 +111,12 @@ class HookedModule {
 ///               `inputs` is a std::tuple. What it returns replaces the inputs: a tuple, or a single input.
 /// output_fn:    is called as output_fn(module, outputs, mesh) after it. What it returns replaces the outputs.
 ///               Both leave the values alone if they return nothing. Hooks that take (inputs, mesh) or
-///               (outputs, mesh) are deprecated, and each call logs a warning.
+///               (outputs, mesh) are deprecated, and the first call logs a warning.
 /// options:      says where the data comes from: rank 0 of the mesh, or {.each_rank = true}.
 ///
 /// Parameters get the name of their module: "fc1.weight". All data moves in one exchange (one for each
-/// memory space), after all calls of partition_fn, which is called on all ranks alike.
+/// memory space; on several nodes it may take as many as redistribute_all()), after all calls of partition_fn,
+/// which is called on all ranks alike.
 ///
 /// Result:     the module, which shares its parameters with `module`; with a hook a HookedModule of it.
 /// Collective: over the mesh; with {.each_rank = true} local, if partition_fn is.

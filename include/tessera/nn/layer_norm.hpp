@@ -136,10 +136,13 @@ namespace nn {
 ///
 /// Parameters: "weight" (features), of ones at first, and "bias" (features), of zeros; both in Views of
 ///             type LayerNorm<V>::Vector, which is View<double*> for View<double**>.
-/// Result:     a variable placed as x along mesh dims of several ranks; x is reduced first if it is Partial.
+/// Result:     a variable placed as x, which is reduced first if it is Partial. Along mesh dims that split the
+///             parameters but not x, it is split in its last dim.
 /// Collective: where x is Partial, and where its last dim is sharded: then the sums over the features
-///             travel, in 2 exchanges, and 1 more in the backward pass; otherwise local.
-/// Errors:     InvalidArgument before distribute_module(), and for another number of features.
+///             travel, in 2 exchanges, and 1 more in the backward pass; otherwise local, with parameters that
+///             are Replicate.
+/// Errors:     InvalidArgument before distribute_module(), and for another number of features;
+///             PlacementMismatch for parameters that a mesh dim splits which splits another dim of x.
 ///
 /// The mean is subtracted before squares are summed up. The backward pass keeps (x - mean) / sqrt(variance + eps).
 /// Copies share the parameters.

@@ -180,7 +180,7 @@ class Module {
   /// tools and CommDebugMode see it in a region of the module's name. They see what its backward pass
   /// does in the same region within "backward".
   template <std::invocable F>
-  std::invoke_result_t<F> forward(F function) const {
+  std::remove_cvref_t<std::invoke_result_t<F>> forward(F function) const {
     constexpr bool has_outputs = !std::is_void_v<std::invoke_result_t<F>>;
     static_assert(has_outputs, "Module::forward takes a function that returns the outputs");
     if constexpr (has_outputs) {

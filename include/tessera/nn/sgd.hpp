@@ -14,8 +14,8 @@ struct SgdOptions {
   double lr = 1e-3;         ///< learning rate
   double momentum = 0;      ///< how much of its last value the momentum keeps
   double dampening = 0;     ///< how much of a gradient the momentum leaves out
-  double weight_decay = 0;  ///< times the parameter, is added to its gradient
-  bool nesterov = false;    ///< whether the momentum of the next step counts
+  double weight_decay = 0;  ///< factor of the parameter that is added to its gradient
+  bool nesterov = false;    ///< whether the step uses g + momentum b instead of b
 };
 
 /// SGD updates the trainable parameters of a module by stochastic gradient descent, with PyTorch's formulas.
@@ -38,8 +38,8 @@ class SGD {
  public:
   /// Takes the parameters of the module and of its submodules. Local. Errors: InvalidArgument before
   /// distribute_module(); for a module without trainable parameters; for parameters that are no
-  /// numbers of type float or double, or complex numbers of these, or that are Partial; for options
-  /// below 0; and for nesterov without momentum or with dampening.
+  /// numbers of type float or double, or complex numbers of these, or that are Partial; for a learning rate,
+  /// momentum or weight decay below 0; and for nesterov without momentum or with dampening.
   explicit SGD(const Module& module, const SgdOptions& options = {});
   /// Takes an object with a registry.
   template <HasRegistry M>
@@ -57,7 +57,8 @@ class SGD {
   /// spec, its momentum begins anew.
   ///
   /// Local: there is no exchange. Errors: InvalidArgument, before anything is written, for a parameter whose
-  /// elements a tape needs for its backward pass, on the ranks on which it has elements.
+  /// elements a tape needs for its backward pass, on the ranks on which it has elements. The other ranks
+  /// change their pieces, so that replicas differ from then on: end the program, or set all parameters anew.
   void step();
   /// Forgets the gradients of all parameters. Local.
   void zero_grad();

@@ -105,7 +105,7 @@ class RecordingScope {
   bool outer_;
 };
 
-/// Moves the gradients of all leaves on one mesh together, as redistribute_all() does.
+/// Moves the gradients of all leaves on one mesh and in one memory space together, as redistribute_all() does.
 void move_leaves(const std::vector<LeafMove>& moves);
 
 /// Holds the gradient of a watched T.

@@ -37,7 +37,7 @@ class AnyParameter {
   bool is_buffer() const { return is_buffer_; }
   /// Returns the placements that Module::place() has asked for.
   const std::optional<Target>& target() const { return target_; }
-  void set_target(const Target& target) { target_ = target; }
+  void set_target(std::optional<Target> target) { target_ = std::move(target); }
 
   virtual bool is_distributed() const = 0;
   virtual ElementType type() const = 0;

@@ -41,13 +41,26 @@ consteval bool expect_hook() {
   return fits;
 }
 
-/// Logs that hooks of two arguments are deprecated. `hook` is "input_fn" or "output_fn", `values` what it takes.
-void warn_of_two_arguments(const char* hook, const char* values);
+/// Says of one hook whether a warning is due: that hooks of two arguments are deprecated.
+struct HookWarning {
+  const char* hook;    ///< "input_fn" or "output_fn"
+  const char* values;  ///< what it takes
+  bool is_due = true;
+
+  /// Logs the warning, if it is due, and not again.
+  void warn_of_two_arguments();
+};
+
+/// Holds the warnings of both hooks of a module.
+struct HookWarnings {
+  HookWarning input_fn{"input_fn", "inputs"};
+  HookWarning output_fn{"output_fn", "outputs"};
+};
 
 /// Returns what a hook makes of `values`; the values themselves if it returns nothing.
 template <class Hook, class M, class Values>
 auto hooked(const Hook& hook, const M& module, Values values, const DeviceMesh& mesh,
-            [[maybe_unused]] const char* name, [[maybe_unused]] const char* kind) {
+            [[maybe_unused]] HookWarning& warning) {
   constexpr bool has_module =
       std::is_invocable_v<const Hook&, const M&, const Values&, const DeviceMesh&>;
   constexpr bool has_two = std::is_invocable_v<const Hook&, const Values&, const DeviceMesh&>;
@@ -62,7 +75,7 @@ auto hooked(const Hook& hook, const M& module, Values values, const DeviceMesh& 
       return hook(module, std::as_const(values), mesh);
     }
   } else if constexpr (has_two) {
-    warn_of_two_arguments(name, kind);
+    warning.warn_of_two_arguments();
     if constexpr (std::is_void_v<
                       std::invoke_result_t<const Hook&, const Values&, const DeviceMesh&>>) {
       hook(std::as_const(values), mesh);
