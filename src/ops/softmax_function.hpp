@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+// For nn: what the softmax family computes of single elements.
 #pragma once
 
 #include <Kokkos_Core.hpp>

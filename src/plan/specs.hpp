@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
-// Distributions between source and target.
+// For debug: distributions between source and target.
 #pragma once
 
 #include <vector>
