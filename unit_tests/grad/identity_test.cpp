@@ -76,7 +76,8 @@ template <class A, class B>
 double dot_of(const A& a, const B& b) {
   EXPECT_EQ(detail::extents_of(a), detail::extents_of(b));
   if (detail::extents_of(a) != detail::extents_of(b)) return 0;
-  const auto x = on_host(a), y = on_host(b);
+  const auto x = on_host(a);
+  const auto y = on_host(b);
   double result = 0;
   for (std::size_t i = 0; i < x.extent(0); ++i)
     for (std::size_t j = 0; j < x.extent(1); ++j) result += x(i, j) * y(i, j);

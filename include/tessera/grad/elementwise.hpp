@@ -234,7 +234,7 @@ auto record_bilinear(const char* name, const F& function, const Execution& execu
   if (!tape) return unrecorded(result);
   const auto first = input_of(*tape, name, a, keep_if(is_wanted(b)));
   const auto second = input_of(*tape, name, b, keep_if(is_wanted(a)));
-  return recorded(tape, result, [first, second, of_first, of_second](const auto& dy) {
+  return recorded(tape, result, [=](const auto& dy) {
     if constexpr (is_variable_v<A>)
       if (first.is_wanted()) first.add(of_first(first.form(), dy, second.value()));
     if constexpr (is_variable_v<B>)

@@ -129,7 +129,7 @@ auto apply_op(const MatrixOperator<op>& function, const Execution& execution,
   const auto tape = tape_of(x);
   if (!tape) return unrecorded(y);
   const auto input = input_of(*tape, name, x, Keep::nothing);
-  return recorded(tape, y, [function, input, offset](const auto& dy) {
+  return recorded(tape, y, [=](const auto& dy) {
     if constexpr (op == MatrixOp::diag && operand_rank<T> == 2)
       input.add(from_diagonal(input.form(), dy, offset));
     else

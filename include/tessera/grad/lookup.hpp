@@ -59,7 +59,8 @@ auto apply_op(const CrossEntropiesOperator&, const Execution& execution,
     const auto tape = tape_of(x);
     if (!tape) return unrecorded(y);
     const auto input = input_of(*tape, name, x, Keep::nothing);
-    const auto output = input_of(*tape, name, logs), classes = input_of(*tape, name, targets);
+    const auto output = input_of(*tape, name, logs);
+    const auto classes = input_of(*tape, name, targets);
     return recorded(tape, y, [input, output, classes](const auto& dy) {
       using Result = typename OperandView<gradient_t<T>>::type;
       input.add(cross_entropy_adjoint<Result>(output.value(), classes.value(), dy));

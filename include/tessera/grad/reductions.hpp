@@ -77,8 +77,8 @@ auto apply_op(const ReductionOperator<op>& function, const Execution& execution,
     const auto y = function(execution, operand.detach(), over);
     const auto tape = tape_of(operand);
     if (!tape) return unrecorded(y);
-    const auto input = input_of(*tape, name, operand, keep),
-               output = input_of(*tape, name, y, keep);
+    const auto input = input_of(*tape, name, operand, keep);
+    const auto output = input_of(*tape, name, y, keep);
     return recorded(tape, y, [input, output, over](const auto& dy) {
       input.add(reduction_adjoint<op, T>(dy, input, output, over));
     });
@@ -103,7 +103,8 @@ auto apply_op(const NormOperator& function, const Execution& execution,
   const auto y = function(execution, operand.detach(), norm, over);
   const auto tape = tape_of(operand);
   if (!tape) return unrecorded(y);
-  const auto input = input_of(*tape, "norm", operand), output = input_of(*tape, "norm", y);
+  const auto input = input_of(*tape, "norm", operand);
+  const auto output = input_of(*tape, "norm", y);
   return recorded(tape, y, [input, output, norm, over](const auto& dy) {
     constexpr auto rank = operand_rank<T>;
     const auto& x = input.value();

@@ -135,7 +135,9 @@ auto call_attention(const Execution& execution, const AttentionCall& call, const
 template <class Q, class K, class V, class Y, class G>
 void add_attention_gradients(const AttentionCall& call, const AttentionRecord& record, const Q& q,
                              const K& k, const V& v, const Y& y, const G& dy) {
-  const auto &queries = q.value(), &keys = k.value(), &values = v.value();
+  const auto& queries = q.value();
+  const auto& keys = k.value();
+  const auto& values = v.value();
   const auto& result = y.value();
   const auto& mesh = result.device_mesh();
   const auto start = dy.spec() == result.spec() ? dy : redistribute(dy, Target(result.spec()));
@@ -167,7 +169,9 @@ auto attention(const Execution& execution, const Q& q, const K& k, const V& v,
                const nn::Attention& options) {
   constexpr const char* name = "scaled_dot_product_attention";
   if constexpr (expect_attention<value_of_t<Q>, value_of_t<K>, value_of_t<V>>()) {
-    const auto &queries = value_of(q), &keys = value_of(k), &values = value_of(v);
+    const auto& queries = value_of(q);
+    const auto& keys = value_of(k);
+    const auto& values = value_of(v);
     using Value = std::remove_cvref_t<decltype(queries)>;
     const auto tape = tape_of(q, k, v);
     const auto call =
