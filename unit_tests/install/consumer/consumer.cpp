@@ -39,12 +39,36 @@ bool is_right(const DeviceMesh& mesh) {
          are_all(column_sums(both[1].to_local()), 7);
 }
 
+/// Makes two steps of training, and computes attention with a gradient.
+bool trains(const DeviceMesh& mesh) {
+  const auto layer = nn::distribute_module(nn::Linear<Matrix>(5, 3), mesh);
+  grad::Tape tape;
+  nn::watch(layer, tape);
+  nn::SGD optimizer(layer, {.lr = 0.01});
+  const auto x = ones<Matrix>(mesh, {Shard(0)}, {7, 5});
+  const auto classes = zeros<Kokkos::View<int*>>(mesh, {Shard(0)}, {7});
+  const auto step = [&] {
+    const auto loss = ops::cross_entropy(layer(x), classes) + ops::norm(layer(x));
+    tape.backward(loss);
+    optimizer.step();
+    optimizer.zero_grad();
+    return item(loss.detach());
+  };
+  const double first = step(), second = step();
+
+  const auto heads = ones<Kokkos::View<double****>>(mesh, {Shard(2)}, {1, 1, 7, 2});
+  const auto keys = tape.watch(heads);
+  const auto y = nn::scaled_dot_product_attention(heads, keys, keys, {.causal = true});
+  tape.backward(ops::sum(ops::square(y)));
+  return second < first && keys.has_grad();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const ScopeGuard guard(argc, argv);
   const auto mesh = DeviceMesh::from_comm(MPI_COMM_WORLD);
-  const bool right = is_right(mesh);
+  const bool right = is_right(mesh) && trains(mesh);
   if (mesh.rank() == 0)
     std::printf("Tessera %s: %s\n", version().c_str(), right ? "right" : "wrong");
   return right ? 0 : 1;
