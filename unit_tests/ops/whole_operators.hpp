@@ -296,7 +296,7 @@ template <SoftmaxOp op>
 Numbers softmax_of(const Form& form, std::span<const Numbers> operands) {
   return by_lines(form, operands[0], [](const Numbers& line) {
     const auto log_of_sum = logsumexp_of(line);
-    if (op == SoftmaxOp::logsumexp) return Numbers{log_of_sum};
+    if (op == SoftmaxOp::logsumexp) return Numbers(1, log_of_sum);
     Numbers result;
     for (const auto& x : line)
       result.emplace_back(op == SoftmaxOp::softmax ? std::exp(x.real() - log_of_sum)
