@@ -17,14 +17,12 @@ namespace {
 std::vector<PlannedStep> planned_steps_of(const RedistributePlan& plan) {
   const auto& options = PlanAccess::movement(plan).settings;
   if (plan.source().layout() != plan.target().layout())
-    return path_across(plan.source(), plan.target(), options).steps;
-  const auto source = without_dims_of_one_rank(plan.source());
-  const auto target = without_dims_of_one_rank(plan.target());
-  const auto dims = partial_dims(source.placements(), target.placements());
+    return planned_path_across(plan.source(), plan.target(), options).steps;
   std::unique_ptr<const NodeGrid> nodes;
   if (!options.ranks_per_node.empty())
-    nodes = std::make_unique<NodeGrid>(source.layout(), options.ranks_per_node);
-  return planned_steps(source, target, dims, plan.element_type(), options, nodes.get());
+    nodes = std::make_unique<NodeGrid>(plan.source().layout(), options.ranks_per_node);
+  return planned_path(plan.source(), plan.target(), plan.element_type(), options, nodes.get())
+      .steps;
 }
 
 /// Returns where the parts that are not empty begin, in ascending order; nothing where a part is

@@ -103,17 +103,10 @@ DTensorSpec with_replaced(const DTensorSpec& spec, Placement by, const IsReplace
   std::vector<Placement> placements(spec.placements().begin(), spec.placements().end());
   for (std::size_t m = 0; m < placements.size(); ++m)
     if (is_replaced(m)) placements[m] = by;
-  if (placements == std::vector<Placement>(spec.placements().begin(), spec.placements().end()))
-    return spec;
   auto positions = spec.placements().split_positions();
   for (std::size_t m = 0; m < placements.size(); ++m)
     if (!placements[m].is_shard()) positions[m] = 0;
-  auto boundaries = spec.boundaries();
-  if (!boundaries.empty() &&
-      Placements(placements, positions).split_order(static_cast<int>(sequence_dim)) !=
-          spec.placements().split_order(static_cast<int>(sequence_dim)))
-    boundaries[sequence_dim].clear();
-  return make_spec(spec.layout(), Placements(placements, positions), spec.shape(), boundaries);
+  return spec_with(spec, Placements(std::move(placements), std::move(positions)));
 }
 
 AttentionCall attention_call_of(const AttentionOperands& operands, const nn::Attention& options) {

@@ -18,6 +18,9 @@ namespace tessera::detail {
 
 /// Holds the memory of a call of attention, and runs what begins it: a failing call keeps it until its messages are
 /// complete.
+///
+/// It does not reuse memory of earlier calls, as operators do: what attention computes takes longer by far than
+/// fresh memory, and a ring holds as little as it can.
 class AttentionMemory {
  public:
   AttentionMemory(const Execution& execution, const AttentionCall& call);

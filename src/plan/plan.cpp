@@ -161,18 +161,16 @@ namespace {
 
 std::shared_ptr<PlanData> data_on_one_mesh(const DTensorSpec& source, const DTensorSpec& target,
                                            ElementType type, const detail::PlanSettings& options) {
-  const auto named_dims = detail::partial_dims(source.placements(), target.placements());
-  require_reducible_along(source.placements(), named_dims.reduced, type);
-  require_reducible_along(target.placements(), named_dims.made, type);
-  const auto from = detail::without_dims_of_one_rank(source);
-  const auto to = detail::without_dims_of_one_rank(target);
-  const auto dims = detail::partial_dims(from.placements(), to.placements());
+  const auto dims = detail::partial_dims(source.placements(), target.placements());
+  require_reducible_along(source.placements(), dims.reduced, type);
+  require_reducible_along(target.placements(), dims.made, type);
   auto data = started(source, target, type, options);
   if (!options.ranks_per_node.empty())
     data->nodes = std::make_shared<detail::NodeGrid>(source.layout(), options.ranks_per_node);
-  data->steps = detail::planned_steps(from, to, dims, type, options, data->nodes.get());
+  auto path = detail::planned_path(source, target, type, options, data->nodes.get());
   data->movement.partial_target =
-      partial_target_of(target, dims.made, data->steps.back().transfers.back());
+      partial_target_of(target, path.made, path.steps.back().transfers.back());
+  data->steps = std::move(path.steps);
   finish(*data);
   return data;
 }
@@ -183,7 +181,7 @@ std::shared_ptr<PlanData> data_across(const DTensorSpec& source, const DTensorSp
     for (const auto& placement : spec->placements())
       if (placement.is_partial()) require_reducible(placement.op(), type);
   auto data = started(source, target, type, options);
-  auto path = detail::path_across(source, target, options);
+  auto path = detail::planned_path_across(source, target, options);
   data->pair = std::make_shared<detail::MeshPair>(source.layout(), target.layout());
   if (!path.made.empty())
     data->movement.partial_target = PartialTarget{target.placements()[at(path.made.front())].op()};

@@ -381,8 +381,6 @@ ReductionPath cheapest_reduction(const Transfer& direct, const MeshDimsOfReducti
   return best;
 }
 
-}  // namespace
-
 std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& target,
                                        const PartialDims& dims, ElementType type,
                                        const PlanSettings& options, const NodeGrid* nodes) {
@@ -406,11 +404,22 @@ std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorS
   return steps;
 }
 
+}  // namespace
+
+PlannedPath planned_path(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
+                         const PlanSettings& options, const NodeGrid* nodes) {
+  const auto from = without_dims_of_one_rank(source);
+  const auto to = without_dims_of_one_rank(target);
+  auto dims = partial_dims(from.placements(), to.placements());
+  auto steps = planned_steps(from, to, dims, type, options, nodes);
+  return {std::move(steps), std::move(dims.made)};
+}
+
 /// Reduces contributions into shares if a tensor dim can be split: shares travel once, instead of
 /// copies.
-PathAcross path_across(const DTensorSpec& source, const DTensorSpec& target,
-                       const PlanSettings& options) {
-  PathAcross path;
+PlannedPath planned_path_across(const DTensorSpec& source, const DTensorSpec& target,
+                                const PlanSettings& options) {
+  PlannedPath path;
   std::vector<int> reduced;
   for (int d = 0; d < source.layout().ndim(); ++d)
     if (source.placements()[at(d)].is_partial()) reduced.push_back(d);

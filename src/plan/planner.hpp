@@ -18,23 +18,25 @@ struct PartialDims {
 
 PartialDims partial_dims(const Placements& source, const Placements& target);
 
-/// Returns the cheapest path from `source` to `target` by the cost model of the options.
+/// Holds the steps to a target, and what remains to do there.
+struct PlannedPath {
+  std::vector<PlannedStep> steps;
+  std::vector<int> made;  ///< mesh dims along which Partial has to be made of what arrives
+};
+
+/// Returns the cheapest path from `source` to `target` on its mesh, by the cost model of the options. Along
+/// mesh dims of one rank all placements mean the same: nothing is done there.
 ///
 /// Candidates are one direct exchange; one exchange for each mesh dim if peers are many and
 /// messages tiny; on several nodes the paths of node_grid.hpp. From Partial, contributions are
 /// reduced where they are needed, or in shares that are gathered afterwards. `nodes` is null if the
 /// mesh lies on one node.
-std::vector<PlannedStep> planned_steps(const DTensorSpec& source, const DTensorSpec& target,
-                                       const PartialDims& dims, ElementType type,
-                                       const PlanSettings& options, const NodeGrid* nodes);
+PlannedPath planned_path(const DTensorSpec& source, const DTensorSpec& target, ElementType type,
+                         const PlanSettings& options, const NodeGrid* nodes);
 
-/// Holds the path to `target` on another mesh, and what remains to do there.
-struct PathAcross {
-  std::vector<PlannedStep> steps;
-  std::vector<int> made;  ///< mesh dims of the target that are Partial
-};
-PathAcross path_across(const DTensorSpec& source, const DTensorSpec& target,
-                       const PlanSettings& options);
+/// Returns the path to `target` on another mesh.
+PlannedPath planned_path_across(const DTensorSpec& source, const DTensorSpec& target,
+                                const PlanSettings& options);
 
 /// Returns the memory that a rank may use besides its pieces, bytes. `largest_piece`: size of the
 /// largest piece of any rank, bytes. The second overload finds it from the specs.
