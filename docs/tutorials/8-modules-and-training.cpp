@@ -119,7 +119,7 @@ void counting(const DeviceMesh& mesh) {
   CommDebugMode mode;
   tape.backward(ops::cross_entropy(model(x), targets));
   std::string table = mode.table(1);
-  auto of_weight = mode.get_parameter_info().at("fc1.weight");  // a DTensorSpec
+  auto of_weight = mode.get_parameter_info().at("Mlp.fc1.weight");  // a DTensorSpec
 
   check(mesh.size() == 1 || contains(table, "backward"), "regions");
   check(of_weight.shape() == Extents{32, 64}, "parameters");

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -93,7 +94,9 @@ DTensor<Vector> recovered(const Heat& heat, const DTensor<Cube>& modes,
     amplitudes -= rate * a.grad();
     if (iteration % 10 != 0) continue;
     const double value = item(misfit.detach());
-    if (prints) fmt::print("iteration {}: misfit {:.3g}\n", iteration, value);
+    if (!prints) continue;
+    fmt::print("iteration {}: misfit {:.3g}\n", iteration, value);
+    std::fflush(stdout);  // a launcher of MPI reads it by a pipe
   }
   return amplitudes;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # cmake -P same_bits.cmake -- <command>: runs a command that trains twice. Fails unless both runs print the same losses of
-# 10 steps, and the same results of all epochs.
+# 10 steps, and the same results of all epochs, both with all bits.
 set(command "")
 foreach(i RANGE ${CMAKE_ARGC})
   if(is_command AND i LESS CMAKE_ARGC)

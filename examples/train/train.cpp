@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -123,10 +124,12 @@ std::vector<Epoch> trained(const Network& network, Optimizer optimizer, const tr
       return fmt::format("the loss is no finite number in epoch {}: take a smaller --lr", epoch);
     });
     result.push_back({loss, accuracy(network, held_out)});
-    if (prints)
-      fmt::print(
-          "epoch {:2}: loss {:.6f}, held out {:.2f} % right, exchanges per step {}, {:.1f} ms\n",
-          epoch, loss, result.back().accuracy, exchanges, 1e3 * seconds);
+    if (!prints) continue;
+    const auto text =
+        options.print_losses ? fmt::format("{:a}", loss) : fmt::format("{:.6f}", loss);
+    fmt::print("epoch {:2}: loss {}, held out {:.2f} % right, exchanges per step {}, {:.1f} ms\n",
+               epoch, text, result.back().accuracy, exchanges, 1e3 * seconds);
+    std::fflush(stdout);  // a launcher of MPI reads it by a pipe
   }
   return result;
 }
@@ -204,7 +207,8 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--output", options.output, "SVG file for loss and accuracy over the epochs")
       ->capture_default_str();
-  app.add_flag("--print-losses", options.print_losses, "Print the first 10 losses with all bits");
+  app.add_flag("--print-losses", options.print_losses,
+               "Print the losses of the first 10 steps and of all epochs with all bits");
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ CommDebugMode::CommDebugMode()
 
 void CommDebugMode::add(const TraceEvent& event) {
   if (event.kind == TraceKind::parameter) {
-    parameters_.insert_or_assign(event.description, *event.spec);
+    add_parameter(event);
     return;
   }
   records_.push_back(
@@ -101,6 +101,23 @@ void CommDebugMode::add(const TraceEvent& event) {
        event.bytes_packed, event.messages_sent, event.messages_received,
        event.start == 0 ? detail::seconds() - event.seconds - begin_ : event.start - begin_,
        event.seconds, transport_of(event), event.is_implicit, event.is_trivial});
+}
+
+void CommDebugMode::add_parameter(const TraceEvent& event) {
+  const auto region = regions_.regions();
+  const auto seen = std::ranges::find_if(parameters_, [&](const SeenParameter& parameter) {
+    return parameter.name == event.description && parameter.region == region;
+  });
+  if (seen != parameters_.end())
+    seen->spec = *event.spec;
+  else
+    parameters_.push_back({event.description, region, *event.spec});
+}
+
+std::map<std::string, DTensorSpec> CommDebugMode::get_parameter_info() const {
+  std::map<std::string, DTensorSpec> result;
+  for (const auto& parameter : parameters_) result.insert_or_assign(parameter.name, parameter.spec);
+  return result;
 }
 
 std::int64_t CommDebugMode::get_total_counts() const {

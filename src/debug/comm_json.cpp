@@ -135,7 +135,7 @@ std::string CommDebugMode::json() const {
   std::vector<std::string> records;
   for (const auto& record : records_) records.push_back(to_json(record));
   std::vector<std::string> parameters;
-  for (const auto& [name, spec] : parameters_)
+  for (const auto& [name, spec] : get_parameter_info())
     parameters.push_back(fmt::format(R"({}:{{"shape":[{}],"placements":{}}})", json_quoted(name),
                                      fmt::join(spec.shape(), ","),
                                      json_quoted(to_string(spec.placements()))));

@@ -20,8 +20,9 @@ struct Totals {
   double seconds = 0;
 };
 
-/// Holds what happened in a region outside its inner regions, and the inner regions.
+/// Holds what happened in a region outside its inner regions, its parameters, and the inner regions.
 struct Node {
+  std::map<std::string, DTensorSpec> parameters;
   std::map<std::string, Totals> communications;
   std::map<std::string, Totals> operators;
   std::vector<const CommRecord*> records;
@@ -47,19 +48,24 @@ std::string communication_of(const CommRecord& record) {
   return detail::kind_name(record) + " of " + record.operation;
 }
 
+Node& node_of(Node& root, const std::vector<std::string>& region) {
+  auto* node = &root;
+  for (const auto& name : region) node = &node->inner[name];
+  return *node;
+}
+
 Node tree_of(const std::vector<CommRecord>& records, int noise_level) {
   Node root;
   for (const auto& record : records) {
     if (!is_shown(record, noise_level)) continue;
-    auto* node = &root;
-    for (const auto& name : record.region) node = &node->inner[name];
-    auto& totals = is_operator(record) ? node->operators[operator_of(record, noise_level)]
-                                       : node->communications[communication_of(record)];
+    auto& node = node_of(root, record.region);
+    auto& totals = is_operator(record) ? node.operators[operator_of(record, noise_level)]
+                                       : node.communications[communication_of(record)];
     ++totals.count;
     totals.bytes_sent += record.bytes_sent;
     totals.bytes_received += record.bytes_received;
     totals.seconds += record.seconds;
-    node->records.push_back(&record);
+    node.records.push_back(&record);
   }
   return root;
 }
@@ -84,6 +90,8 @@ std::string line_of(const CommRecord& record) {
 
 void append(std::string& text, const Node& node, int noise_level, std::size_t depth) {
   const std::string indent(2 * depth, ' ');
+  for (const auto& [name, spec] : node.parameters)
+    text += fmt::format("{}{}: {}\n", indent, name, to_string(spec));
   for (const auto& [communication, totals] : node.communications) {
     text += fmt::format("{}{} x {}", indent, totals.count, communication);
     if (noise_level > 0)
@@ -108,7 +116,10 @@ std::string CommDebugMode::table(int noise_level) const {
     return fmt::format("CommDebugMode::table: expected a noise level from 0 to {}, got {}",
                        most_noise, noise_level);
   });
-  const auto root = tree_of(records_, noise_level);
+  auto root = tree_of(records_, noise_level);
+  if (noise_level > 0)
+    for (const auto& [name, region, spec] : parameters_)
+      node_of(root, region).parameters.insert_or_assign(name.substr(name.rfind('.') + 1), spec);
   auto text = fmt::format("all: {}\n", count_of(root));
   append(text, root, noise_level, 1);
   return text;

@@ -32,8 +32,10 @@ PathRegions::~PathRegions() {
   for (int i = 0; i < count_; ++i) Kokkos::Profiling::popRegion();
 }
 
-ForwardScope::ForwardScope(std::string name) : is_outermost_(!is_in_pass) {
-  auto path = std::make_shared<const ModulePath>(ModulePath{current, std::move(name)});
+ForwardScope::ForwardScope(const std::string& name, const void* module)
+    : is_outermost_(!is_in_pass) {
+  if (current && current->module == module) return;
+  auto path = std::make_shared<const ModulePath>(ModulePath{current, name, module});
   if (is_outermost_) forward_.emplace("forward");
   module_.emplace(path->name.c_str());
   current = std::move(path);
@@ -41,6 +43,7 @@ ForwardScope::ForwardScope(std::string name) : is_outermost_(!is_in_pass) {
 }
 
 ForwardScope::~ForwardScope() {
+  if (!module_) return;
   current = std::shared_ptr<const ModulePath>(current->outer);
   module_.reset();
   if (is_outermost_) is_in_pass = false;

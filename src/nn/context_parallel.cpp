@@ -14,6 +14,8 @@
 #include <tessera/redistribute/detail/plan_cache.hpp>
 #include <tessera/tensor/detail/named_region.hpp>
 
+#include "kernels/pack.hpp"
+
 namespace tessera {
 
 namespace detail {
@@ -130,7 +132,8 @@ struct BufferMove {
   std::shared_ptr<AnyBuffer> buffer;
   DTensorSpec target;
 
-  bool is_none() const { return hold_alike(target, buffer->spec()); }
+  /// Returns whether each rank has the elements already. They are copied: in the scope the tensor may be written to.
+  bool is_local() const { return hold_alike(target, buffer->spec()); }
   std::uint64_t hash() const {
     return plan_hash(buffer->spec(), target, buffer->type(), buffer->settings());
   }
@@ -171,12 +174,12 @@ void run_moves(const DeviceMesh& mesh, const std::vector<BufferMove>& moves) {
   std::vector<Pieces> pieces;
   for (const auto& move : moves) {
     auto& buffer = *move.buffer;
-    if (move.is_none()) {
-      buffer.begin_in_place(move.target);
-      continue;
-    }
     const auto of_buffer = buffer.begin(move.target);
     if (!mesh.coordinate()) continue;
+    if (move.is_local()) {
+      copy(Execution(), of_buffer.source, of_buffer.destination);
+      continue;
+    }
     redistributors.push_back(
         cached_redistributor(mesh, buffer.spec(), move.target, buffer.type(), buffer.settings()));
     pieces.push_back(of_buffer);

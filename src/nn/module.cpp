@@ -60,6 +60,13 @@ AnyParameter* find_parameter(const ModuleState& state, std::string_view name) {
 
 }  // namespace
 
+std::string path_of_modules() {
+  std::string result;
+  for (const auto* path = module_path().get(); path != nullptr; path = path->outer.get())
+    result = result.empty() ? path->name : full_name(path->name, result);
+  return result;
+}
+
 std::string full_name(const std::string& prefix, const std::string& key) {
   return prefix.empty() ? key : prefix + "." + key;
 }
@@ -103,6 +110,10 @@ std::vector<std::shared_ptr<AnyParameter>> all_parameters(const nn::Module& modu
   return result;
 }
 
+const void* identity(const nn::Module& module) {
+  return &ModuleAccess::state(module);
+}
+
 std::vector<std::shared_ptr<AnyParameter>> trainable_parameters(const nn::Module& module) {
   auto result = all_parameters(module);
   std::erase_if(result, [](const auto& parameter) { return !parameter->is_trainable(); });
@@ -135,7 +146,7 @@ void Module::register_module(const std::string& name, const Module& module) {
         return fmt::format("expected a module that does not have {} itself", state_->name);
       });
   });
-  module.state_->name = name;
+  if (!std::exchange(module.state_->is_registered, true)) module.state_->name = name;
   state_->submodules.push_back({name, module});
 }
 
@@ -182,11 +193,12 @@ void Module::before_forward() const {
   if (is_traced())
     for (const auto& [key, parameter] : state_->parameters)
       if (parameter->is_distributed()) {
+        const auto name = detail::full_name(detail::path_of_modules(), key);
         TraceEvent event{};
         event.kind = TraceKind::parameter;
         event.operation = "tessera::nn::Module::forward";
         event.group_size = parameter->device_mesh().size();
-        event.description = parameter->name().c_str();
+        event.description = name.c_str();
         event.spec = &parameter->spec();
         emit(event);
       }

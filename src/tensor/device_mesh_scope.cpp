@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
+#include <deque>
 #include <string>
-#include <vector>
 
 #include <tessera/error/error.hpp>
 #include <tessera/tensor/device_mesh_scope.hpp>
@@ -9,7 +9,8 @@
 namespace tessera {
 
 namespace {
-thread_local std::vector<DeviceMesh> scopes;
+thread_local std::deque<DeviceMesh>
+    scopes;  // references to elements stay valid while others come and go
 }
 
 DeviceMeshScope::DeviceMeshScope(DeviceMesh mesh) {

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 Tessera authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles each program of mistakes.cpp alone and compares what the compiler says with what the program expects.
+"""Compiles each program of the sources alone and compares what the compiler says with what the program expects.
 
-A mistake must give the expected sentence and, with g++, at most 12 lines. Arguments: mistakes.cpp, the CMake name of the
-compiler (GNU), a file of flags, one a line, and the compiler.
+A mistake must give the expected sentence and, with g++, at most 12 lines. Arguments: the CMake name of the compiler
+(GNU), a file of flags, one a line, the compiler, and the sources.
 """
 import concurrent.futures
 import os
@@ -18,12 +18,12 @@ CASE = re.compile(r"^#ifdef MISTAKE_(\w+)\n// expect: (.*)\n", re.M)
 
 
 def cases_of(source):
-    """Returns the expected sentences by the names of the programs."""
+    """Returns (source, name, expected sentence) of each program, and of none of them."""
     text = source.read_text()
-    cases = dict(CASE.findall(text))
-    if len(cases) != len(re.findall(r"(?m)^#if", text)):
+    cases = {"none": "compiles", **dict(CASE.findall(text))}
+    if len(cases) != len(re.findall(r"(?m)^#if", text)) + 1:
         sys.exit(f"{source}: expected a line `// expect:` after each #ifdef, and no name twice")
-    return cases
+    return [(source, name, expected) for name, expected in cases.items()]
 
 
 def compile_with(command, *options):
@@ -54,22 +54,24 @@ def problem_of(expected, compiles, text, limits_lines):
     return "too many lines" if limits_lines and text.count("\n") > MOST_LINES else ""
 
 
-def main(source, compiler_id, flags, compiler):
-    source = pathlib.Path(source)
+def main(compiler_id, flags, compiler, *sources):
     command = [compiler, *filter(None, pathlib.Path(flags).read_text().splitlines())]
-    expected = {"none": "compiles", **cases_of(source)}
+    cases = [case for source in sources for case in cases_of(pathlib.Path(source))]
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         if compiler_id == "GNU" or "Clang" in compiler_id:
             command = precompiled(command, pathlib.Path(folder))
+
+        def compile_case(case):
+            return compile_with(command, "-fsyntax-only", f"-DMISTAKE_{case[1]}", str(case[0]))
+
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            results = pool.map(lambda name: compile_with(command, "-fsyntax-only", f"-DMISTAKE_{name}", str(source)), expected)
-            for (name, sentence), (compiles, text) in zip(expected.items(), results):
-                problem = problem_of(sentence, compiles, text, compiler_id == "GNU")
+            for (source, name, expected), (compiles, text) in zip(cases, pool.map(compile_case, cases)):
+                problem = problem_of(expected, compiles, text, compiler_id == "GNU")
                 lines = text.count("\n")
-                print(f"{lines:4}  {name:46}{problem}", flush=True)
+                print(f"{lines:4}  {source.name:16}{name:46}{problem}", flush=True)
                 if problem:
-                    failures.append(f"\n{name}: {problem}\nexpected: {sentence}\n{text[:4000]}")
+                    failures.append(f"\n{source.name}, {name}: {problem}\nexpected: {expected}\n{text[:4000]}")
     print("".join(failures))
     return 1 if failures else 0
 

@@ -10,6 +10,7 @@
 
 #include "../support/meshes.hpp"
 #include "attention_oracle.hpp"
+#include "nn/attention_kernel.hpp"
 #include "nn/tuning.hpp"
 
 namespace tessera::test {
@@ -81,30 +82,49 @@ Peaks peaks_of(AttentionMethod method, std::int64_t length) {
   return peaks;
 }
 
-/// Returns the bytes of the scores of tiles, which do not grow with the sequence.
-std::int64_t bytes_of_tiles() {
-  return 2 *
-         std::max(detail::queries_at_once * detail::keys_at_once,
-                  detail::rows_at_once_of_all * detail::rows_at_once_of_all) *
-         8;
+/// Returns the number of rows of the largest piece.
+std::int64_t rows_of_rank(std::int64_t length) {
+  const auto half = 2 * world_size();
+  return 2 * ((length + half - 1) / half);
 }
 
-TEST(AttentionMemory, of_a_ring_is_some_pieces_of_a_rank) {
-  constexpr std::int64_t length = 4096;
-  const auto piece = length / world_size() * 64 * 8;
-  const auto ring = peaks_of(AttentionMethod::ring, length);
-  // The result, two blocks of keys and values, and messages; no block with one rank.
-  EXPECT_LT(ring.forward, 10 * piece + bytes_of_tiles());
-  EXPECT_LT(ring.with_gradients, 28 * piece + bytes_of_tiles());
-  const auto scores = length / world_size() * length * 8;
-  EXPECT_LT(ring.with_gradients, scores);
+/// Returns the bytes of the scores of a tile for each thread; they do not grow with the sequence.
+std::int64_t bytes_of_tile(std::int64_t length) {
+  using detail::keys_at_once, detail::queries_at_once, detail::rows_at_once_of_all;
+  const auto kernel = detail::attention_kernel_for(element_type<double>(), memory_space<Tensor4>);
+  if (kernel == detail::AttentionKernel::by_tiles)
+    return Kokkos::DefaultHostExecutionSpace().concurrency() * queries_at_once * keys_at_once * 8;
+  const auto rows = std::min(rows_at_once_of_all, rows_of_rank(length));
+  return rows * rows * 8;
 }
 
-TEST(AttentionMemory, of_a_ring_is_less_than_that_of_an_all_gather) {
-  if (world_size() < 4) return;
-  constexpr std::int64_t length = 8192;
-  EXPECT_LT(peaks_of(AttentionMethod::ring, length).forward,
-            peaks_of(AttentionMethod::all_gather, length).forward);
+/// Expects the bytes of so many pieces, besides tiles and some numbers of each row.
+void expect_pieces(std::int64_t bytes, std::int64_t pieces, std::int64_t tiles,
+                   std::int64_t length) {
+  const auto rows = rows_of_rank(length);
+  const auto piece = rows * 64 * 8;
+  const auto little = tiles * bytes_of_tile(length) + 4 * rows * 8;
+  EXPECT_GE(bytes, (pieces - 1) * piece) << "sequence " << length;
+  EXPECT_LE(bytes, pieces * piece + little) << "sequence " << length;
+}
+
+/// A ring holds the result and two blocks of keys with values, or the gradients and six blocks, however many ranks
+/// there are: of two ranks, one has no block on its way beside those that are computed with.
+TEST(AttentionMemory, of_a_ring_is_a_number_of_pieces_for_all_sequences_and_ranks) {
+  const auto ranks = world_size();
+  for (const std::int64_t length : {1024, 2048, 4096}) {
+    const auto ring = peaks_of(AttentionMethod::ring, length);
+    expect_pieces(ring.forward, ranks == 1 ? 1 : 5, 1, length);
+    expect_pieces(ring.with_gradients, ranks == 1 ? 5 : ranks == 2 ? 15 : 17, 2, length);
+  }
+}
+
+TEST(AttentionMemory, of_an_all_gather_grows_with_the_ranks) {
+  if (world_size() < 2) return;
+  constexpr std::int64_t length = 2048;
+  const auto gathered = peaks_of(AttentionMethod::all_gather, length);
+  expect_pieces(gathered.forward, 2 * world_size() + 1, 1, length);
+  expect_pieces(gathered.with_gradients, 4 * world_size() + 5, 2, length);
 }
 
 }  // namespace

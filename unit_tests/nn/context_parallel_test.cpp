@@ -96,6 +96,17 @@ TEST(ContextParallel, keeps_what_is_changed_in_the_scope_out_of_the_old_tensor) 
   EXPECT_EQ(wrong_iota(x), "");
 }
 
+TEST(ContextParallel, keeps_what_is_written_in_the_scope_out_of_the_old_tensor) {
+  for (const Target& target : {Target(Replicate()), Target(HeadTail(1))}) {
+    auto x = rows_of(8, target);
+    {
+      const ContextParallel cp(line(), {.buffers = {std::ref(x)}, .buffer_seq_dims = {1}});
+      x += 1.0;
+    }
+    EXPECT_EQ(wrong_iota(x), "");
+  }
+}
+
 TEST(ContextParallel, takes_views_that_the_library_cannot_allocate) {
   using Part = Kokkos::View<const double**, Kokkos::LayoutStride, TestSpace>;
   const auto dense = rows_of(9);

@@ -163,6 +163,17 @@ TEST(DistributeModule, takes_the_mesh_of_the_scope) {
   EXPECT_EQ(other.fc1().weight().tensor().placements(), Placements{Replicate()});
 }
 
+TEST(DistributeModule, the_partition_function_may_open_scopes_of_its_own) {
+  TwoScales model;
+  const DeviceMeshScope scope(all_ranks());
+  distribute_module(model, [](const std::string&, nn::Module&, const DeviceMesh& mesh) {
+    EXPECT_EQ(mesh, all_ranks());
+    const DeviceMeshScope first(mesh), second(mesh), third(mesh), fourth(mesh);
+    EXPECT_EQ(mesh, default_device_mesh());
+  });
+  EXPECT_EQ(wrong_iota(model.fc1().weight().tensor()), "");
+}
+
 TEST(DistributeModule, without_a_mesh_it_throws) {
   TwoScales model;
   EXPECT_THAT(invalid_argument_of([&] { distribute_module(model); }),

@@ -18,6 +18,7 @@ namespace {
 using nn::distribute_module;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 std::vector<std::string> names_of(const std::vector<nn::ParameterInfo>& parameters) {
@@ -178,6 +179,15 @@ TEST(Module, gradients_reach_what_is_watched) {
   EXPECT_FALSE(detail::all_parameters(model.registry()).at(1)->gradient().has_value());
 }
 
+TEST(Module, that_several_modules_share_keeps_its_first_name) {
+  const Scale shared(4, 3);
+  nn::Module a("A"), b("B");
+  a.register_module("first", shared);
+  b.register_module("second", shared);
+  EXPECT_EQ(shared.registry().name(), "first");
+  EXPECT_EQ(b.parameters().at(0).name, "second.weight");
+}
+
 TEST(Module, watch_needs_a_module_that_is_distributed) {
   const TwoScales model;
   grad::Tape tape;
@@ -233,15 +243,92 @@ TEST(ModuleTraces, parameter_info_has_shapes_and_placements) {
   const CommDebugMode mode;
   EXPECT_TRUE(mode.get_parameter_info().empty());
   model(ones<Matrix>(all_ranks(), Shard(0), {4, 2}));
-  const auto& info = mode.get_parameter_info();
+  const auto info = mode.get_parameter_info();
   EXPECT_EQ(info.size(), 5U);
-  EXPECT_EQ(info.at("fc1.weight").shape(), Extents({4, 3}));
-  EXPECT_EQ(info.at("fc1.weight").placements(), Placements{Shard(0)});
-  EXPECT_EQ(info.at("s").placements(), Placements{Replicate()});
+  EXPECT_EQ(info.at("TwoScales.fc1.weight").shape(), Extents({4, 3}));
+  EXPECT_EQ(info.at("TwoScales.fc1.weight").placements(), Placements{Shard(0)});
+  EXPECT_EQ(info.at("TwoScales.s").placements(), Placements{Replicate()});
   const auto json = nlohmann::json::parse(mode.json());
-  EXPECT_EQ(json["parameters"]["fc2.weight"]["shape"], (std::vector<int>{2, 4}));
-  EXPECT_EQ(json["parameters"]["fc2.weight"]["placements"], "S(1)");
+  EXPECT_EQ(json["parameters"]["TwoScales.fc2.weight"]["shape"], (std::vector<int>{2, 4}));
+  EXPECT_EQ(json["parameters"]["TwoScales.fc2.weight"]["placements"], "S(1)");
   EXPECT_EQ(mode.get_comm_counts().count("parameter"), 0U);
+}
+
+TEST(ModuleTraces, parameters_are_below_their_module_in_the_table_from_noise_level_1_on) {
+  TwoScales model;
+  distribute_module(model, all_ranks(), ByRowsAndColumns());
+  const CommDebugMode mode;
+  model(ones<Matrix>(all_ranks(), Shard(0), {4, 2}));
+  model(ones<Matrix>(all_ranks(), Shard(0), {4, 2}));
+  const auto line = "        weight: " + to_string(model.fc1().weight().tensor().spec()) + "\n";
+  EXPECT_THAT(mode.table(1), HasSubstr(line));
+  EXPECT_THAT(mode.table(0), Not(HasSubstr(line)));
+}
+
+TEST(ModuleTraces, modules_that_were_distributed_apart_keep_their_parameters_apart) {
+  const Scale a(4, 2, "A"), b(3, 1, "B");
+  nn::Module root("Root");
+  for (const auto* layer : {&a, &b}) {
+    distribute_module(*layer, all_ranks());
+    root.register_module(layer == &a ? "a" : "b", *layer);
+  }
+  const CommDebugMode mode;
+  const auto x = ones<Matrix>(all_ranks(), Shard(0), {4, 2});
+  root.forward([&] { return b(a(x)); });
+  EXPECT_EQ(mode.get_parameter_info().at("Root.a.weight").shape(), Extents({4, 2}));
+  EXPECT_EQ(mode.get_parameter_info().at("Root.b.weight").shape(), Extents({3, 1}));
+}
+
+TEST(ModuleTraces, hooks_are_in_the_region_of_their_module) {
+  TwoScales model;
+  model.module().register_forward_pre_hook([](const nn::Module&) {
+    redistribute(ones<Matrix>(all_ranks(), Shard(0), {4, 2}), Target(Shard(1)));
+  });
+  const auto replicated = [](const auto&, const auto& inputs, const DeviceMesh&) {
+    return redistribute(std::get<0>(inputs), Target(Replicate()));
+  };
+  const auto hooked = distribute_module(model, all_ranks(), detail::NoFunction(), replicated);
+  const CommDebugMode mode;
+  hooked(ones<Matrix>(all_ranks(), Shard(0), {4, 2}));
+  EXPECT_EQ(exchanges_in(mode, {"forward", "TwoScales"}), mode.get_total_counts());
+  EXPECT_EQ(exchanges_in(mode, {"forward", "TwoScales", "TwoScales"}), 0);
+  EXPECT_EQ(mode.get_total_counts(), world_size() > 1 ? 2 : 0);
+}
+
+/// Has a layer that communicates in both passes where the columns of its input are split.
+class Normed {
+ public:
+  Normed() { module_.register_module("norm", norm_); }
+
+  const nn::Module& registry() const { return module_; }
+  template <class X>
+  auto operator()(const X& x) const {
+    return module_.forward([&] { return norm_(x); });
+  }
+
+ private:
+  nn::LayerNorm<Matrix> norm_{8};
+  nn::Module module_{"Normed"};
+};
+
+TEST(ModuleTraces, exchanges_of_the_backward_pass_are_in_their_module) {
+  const Normed model;
+  distribute_module(model, all_ranks());
+  grad::Tape tape;
+  const auto x = tape.watch(iota<Matrix>(all_ranks(), Shard(1), {2, 8}));
+  const auto y = model(x);
+  const auto dy = ones<Matrix>(all_ranks(), y.spec(), y.shape());
+  const CommDebugMode mode;
+  tape.backward(y, dy);
+  EXPECT_EQ(exchanges_in(mode, {"backward", "Normed", "norm"}), world_size() > 1 ? 1 : 0);
+  EXPECT_EQ(exchanges_in(mode, {"forward"}), 0);
+  const auto json = nlohmann::json::parse(mode.json());
+  int count = 0;
+  for (const auto& record : json["records"])
+    if (record["kind"] == "redistribute" &&
+        record["region"] == nlohmann::json({"backward", "Normed", "norm"}))
+      ++count;
+  EXPECT_EQ(count, exchanges_in(mode, {"backward", "Normed", "norm"}));
 }
 
 }  // namespace

@@ -124,8 +124,10 @@ TEST(SkipDTensorDispatch, keeps_operators_that_are_named) {
 
 TEST(SkipDTensorDispatch, takes_zeros_like_as_kept_or_skipped) {
   const auto x = iota<Matrix>(line(), Shard(0), {2 * world_size() + 1, 3});
-  for (const auto& skip : {SkipDTensorDispatch(), SkipDTensorDispatch(ops::zeros_like)}) {
+  for (const bool is_kept : {false, true}) {
+    const auto skip = is_kept ? SkipDTensorDispatch(ops::zeros_like) : SkipDTensorDispatch();
     const auto zero = skip(ops::zeros_like, x);
+    EXPECT_EQ(zero.label(), is_kept ? "tessera::zeros" : "tessera::zeros_like");
     static_assert(Kokkos::is_view_v<std::remove_cvref_t<decltype(zero)>>);
     EXPECT_EQ(detail::extents_of(zero), x.local_shape());
     EXPECT_EQ(elements_of(zero), std::vector<double>(zero.size(), 0.0));

@@ -143,6 +143,7 @@ TEST(CallForms, of_factories) {
     exec.fence();
     EXPECT_EQ(x.spec(), spec);
   }
+  EXPECT_EQ(ones<Vector>(mesh, Shard(0), {10}).shape(), Extents{10});
 }
 
 TEST(CallForms, full_takes_the_number_in_a_tensor) {

@@ -69,15 +69,17 @@ class CommDebugMode {
   /// moved an operand implicitly ends in " (implicit)".
   std::map<std::string, std::vector<std::string>> get_sharding_info() const;
   /// Returns the specs, and so shapes and placements, of the parameters and buffers of all modules
-  /// whose forward pass the mode has seen begin, by name, as "fc1.weight".
-  const std::map<std::string, DTensorSpec>& get_parameter_info() const { return parameters_; }
+  /// whose forward pass the mode has seen begin, by name after those of the modules that were called, as
+  /// "Mlp.fc1.weight". Of two with one name it returns the last.
+  std::map<std::string, DTensorSpec> get_parameter_info() const;
   /// Returns all communications and calls of operators that the mode has seen, in the order of
   /// completion: an operator follows its communications.
   const std::vector<CommRecord>& records() const { return records_; }
 
   /// Returns a tree of regions. The noise levels are those of PyTorch; each adds to the one below.
-  /// Level 0 shows how many data movements each region has, by transport. Level 1 adds bytes, time
-  /// and the operators that are not trivial, with equal calls on one line. Level 2 adds agreement,
+  /// Level 0 shows how many data movements each region has, by transport. Level 1 adds bytes, time,
+  /// the operators that are not trivial, with equal calls on one line, and the parameters and buffers of
+  /// modules in their regions. Level 2 adds agreement,
   /// metadata and io, and the region of each operator on its line. Level 3 adds trivial operators,
   /// and shows every communication and operator with its call.
   ///
@@ -104,13 +106,21 @@ class CommDebugMode {
   void write_chrome_trace(const DeviceMesh& mesh, const std::filesystem::path& file) const;
 
  private:
+  /// A parameter or buffer of a module whose forward pass has begun.
+  struct SeenParameter {
+    std::string name;                 ///< "Mlp.fc1.weight"
+    std::vector<std::string> region;  ///< region of the forward pass
+    DTensorSpec spec;
+  };
+
   void add(const TraceEvent& event);
+  void add_parameter(const TraceEvent& event);
 
   double begin_;        // detail::seconds()
   double begin_epoch_;  // seconds since 1970 at the same time
   detail::RegionWatch regions_;
   std::vector<CommRecord> records_;
-  std::map<std::string, DTensorSpec> parameters_;
+  std::vector<SeenParameter> parameters_;
   TraceScope scope_;
 };
 

@@ -35,7 +35,8 @@ struct TraceEvent {
   const Operation* call = nullptr;  ///< call it belongs to, or null; valid in observers
 
   /// Describes the call of an operator: its operands, the chosen rule, the result. Gives the name
-  /// of a parameter, as "fc1.weight". Otherwise null. Valid in observers.
+  /// of a parameter after those of its modules, as "Mlp.fc1.weight". Otherwise null. Valid in
+  /// observers.
   const char* description = nullptr;
   bool is_implicit = false;  ///< whether an operator moved an operand that its caller did not move
   bool is_trivial = false;   ///< whether an operator moved no operand and communicated nothing

@@ -22,7 +22,7 @@ namespace nn {
 /// An AttentionMethod says how the queries of a rank get keys and values of the other ranks, where the sequence is
 /// split.
 enum class AttentionMethod : std::uint8_t {
-  ring,  ///< blocks of keys and values go from rank to rank; a rank has two at a time, 6 in the backward pass
+  ring,  ///< blocks of keys with their values go from rank to rank; a rank has two at a time, six in the backward pass
   all_gather,  ///< each rank gets all keys and values first
 };
 
@@ -219,8 +219,9 @@ namespace nn {
 /// Collective: over the mesh where the sequence of k and v is split over n > 1 ranks, otherwise local. The ring
 ///             takes n − 1 exchanges of a block of k and v, and n in the backward pass; .all_gather takes one
 ///             exchange in each pass.
-/// Memory:     besides operands and result, a rank holds some blocks of its own size, B H S D / n elements, by
-///             the ring, all of k and v by .all_gather, and the scores of some tiles.
+/// Memory:     besides operands and result, a rank holds by the ring two blocks of keys with their values, each of
+///             2 B H S D / n elements, and six in the backward pass; by .all_gather all of k and v; and the scores
+///             of some tiles.
 /// Gradients:  of k and v are Partial along mesh dims that split the sequence of q only. The backward pass
 ///             computes the weights again.
 /// Errors:     InvalidArgument for shapes that do not fit, MeshMismatch, PlacementMismatch for other

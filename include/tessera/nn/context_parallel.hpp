@@ -58,7 +58,7 @@ struct ContextParallelOptions {
   std::vector<BufferRef> buffers = {};    ///< tensors, as std::ref(x)
   std::vector<int> buffer_seq_dims = {};  ///< sequence dim of each buffer
   std::vector<BufferRef> no_restore_buffers =
-      {};  ///< those of buffers that stay as they are in the scope
+      {};  ///< buffers that keep, after the scope, the tensors that they have in it
   /// Whether attention in the scope is causal: then each rank gets a part of the sequence from its beginning and one
   /// from its end, so that all have as much to compute.
   bool causal = true;
@@ -66,8 +66,9 @@ struct ContextParallelOptions {
 
 /// While a ContextParallel lives, the sequence of its buffers is split over the ranks along a mesh dim: by
 /// HeadTail, or, if attention is not causal, by Shard. At its end the variables hold their old tensors again,
-/// whose memory it keeps. What was computed in the scope is in other tensors, or in no_restore_buffers. Scopes
-/// nest. Not copyable.
+/// whose memory it keeps: the tensors in the scope have memory of their own, also where nothing has to travel.
+/// What was computed in the scope is in other tensors, or in no_restore_buffers. The variables have to live
+/// until the end of the scope, and may not move. Scopes nest. Not copyable.
 ///
 /// Example:
 ///   {

@@ -43,8 +43,7 @@ consteval bool expect_partition_fn() {
   return fits;
 }
 
-/// Forgets the placements that a call which failed has left. Returns whether the module may be distributed: not
-/// again.
+/// Forgets the placements that a call which failed has left. Returns false if the module is distributed already.
 bool begin_partition(const nn::Module& module);
 
 /// Calls the partition function for all modules. Returns what it throws.
@@ -83,10 +82,11 @@ class HookedModule {
   const M& module() const { return module_; }
   const Module& registry() const { return module_.registry(); }
 
-  /// Computes the outputs of the module, with the hooks before and after it. Collective: as the module
-  /// and the hooks are.
+  /// Computes the outputs of the module, with the hooks before and after it, all of this in the module's region.
+  /// Collective: as the module and the hooks are.
   template <class... A>
   auto operator()(const A&... inputs) const {
+    const detail::ForwardScope scope(registry().name(), detail::identity(registry()));
     const auto replaced = detail::as_inputs(
         detail::hooked(input_fn_, module_, std::tuple<A...>(inputs...), mesh_, warned_->input_fn));
     auto outputs = std::apply(module_, replaced);
@@ -121,7 +121,8 @@ class HookedModule {
 /// Result:     the module, which shares its parameters with `module`; with a hook a HookedModule of it.
 /// Collective: over the mesh; with {.each_rank = true} local, if partition_fn is.
 /// Errors:     InvalidArgument if it was called on this module before, for a Partial, and for placements that
-///             do not fit; what partition_fn throws. All ranks throw, see collectively().
+///             do not fit; what partition_fn throws. All ranks throw, see collectively(); with
+///             {.each_rank = true} those on which it fails.
 /// Source:     torch.distributed.tensor.distribute_module.
 ///
 /// Example: auto model = nn::distribute_module(Mlp(), mesh,

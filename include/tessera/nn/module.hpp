@@ -104,7 +104,7 @@ struct NamedModule;
 ///     nn::Linear<Matrix> fc1_{64, 32}, fc2_{32, 10};
 ///     nn::Module module_{"Mlp"};
 ///   };
-/// All members are local, except set() and forward(), which do what their arguments do.
+/// All members are local, except forward(), which is collective as its function and its hooks are.
 class Module {
  public:
   /// Takes the kind of the module, such as "Linear". It is the name of its region until the module is
@@ -138,7 +138,8 @@ class Module {
   Parameter<V> register_buffer(const std::string& name, const V& values) {
     return add(name, values, false, true);
   }
-  /// Adds a submodule, or an object that has one as its registry(). Errors: InvalidArgument for a name that
+  /// Adds a submodule, or an object that has one as its registry(). A module that several modules share
+  /// keeps the name that it got first. Errors: InvalidArgument for a name that
   /// is taken, is empty or has a dot, a module that has this one, and after distribute_module().
   void register_module(const std::string& name, const Module& module);
   template <class M>
@@ -177,18 +178,16 @@ class Module {
   void register_forward_hook(std::function<void(const Module&)> hook);
 
   /// Returns function(), as the forward pass of the module: hooks run before and after it, and Kokkos'
-  /// tools and CommDebugMode see it in a region of the module's name. They see what its backward pass
+  /// tools and CommDebugMode see all this in a region of the module's name. They see what its backward pass
   /// does in the same region within "backward".
   template <std::invocable F>
   std::remove_cvref_t<std::invoke_result_t<F>> forward(F function) const {
     constexpr bool has_outputs = !std::is_void_v<std::invoke_result_t<F>>;
     static_assert(has_outputs, "Module::forward takes a function that returns the outputs");
     if constexpr (has_outputs) {
+      const detail::ForwardScope scope(name(), state_.get());
       before_forward();
-      auto result = [&] {
-        const detail::ForwardScope scope(name());
-        return function();
-      }();
+      auto result = function();
       after_forward();
       return result;
     }
@@ -234,6 +233,8 @@ namespace detail {
 std::vector<std::shared_ptr<AnyParameter>> trainable_parameters(const nn::Module& module);
 /// Returns all parameters and buffers.
 std::vector<std::shared_ptr<AnyParameter>> all_parameters(const nn::Module& module);
+/// Returns the address that tells a module from others; copies share it.
+const void* identity(const nn::Module& module);
 
 }  // namespace detail
 

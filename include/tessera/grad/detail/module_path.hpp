@@ -15,6 +15,7 @@ namespace tessera::detail {
 struct ModulePath {
   std::shared_ptr<const ModulePath> outer;
   std::string name;
+  const void* module;  ///< tells modules of one name apart
 };
 
 /// Returns the path of this thread; null outside of modules.
@@ -34,9 +35,10 @@ class PathRegions {
 
 /// While a ForwardScope lives, this thread is in the forward pass of a module: it opens the region `name`, and
 /// "forward" around the outermost module. What is recorded meanwhile opens the same regions in the backward pass.
+/// Directly within a scope of the same module it does nothing.
 class ForwardScope {
  public:
-  explicit ForwardScope(std::string name);
+  ForwardScope(const std::string& name, const void* module);
   ~ForwardScope();
   ForwardScope(const ForwardScope&) = delete;
   ForwardScope& operator=(const ForwardScope&) = delete;

@@ -33,8 +33,6 @@ class AnyBuffer {
   virtual void require_target(const DTensorSpec& target) const = 0;
   /// Returns the local pieces of the tensor and of a new one, which it allocates.
   virtual Pieces begin(const DTensorSpec& target) = 0;
-  /// Takes the memory of the tensor for the new one.
-  virtual void begin_in_place(const DTensorSpec& target) = 0;
   /// Returns an object that keeps the memory of both tensors.
   virtual std::shared_ptr<void> memory() const = 0;
   /// Sets the variable to the new tensor.
@@ -72,10 +70,6 @@ class TensorBuffer final : public AnyBuffer {
                                  local_box(device_mesh(), target), DTensorAccess::memory(made));
     return pieces;
   }
-  void begin_in_place(const DTensorSpec& target) override {
-    new_ = DTensorAccess::make(tensor_->to_local(), device_mesh(), target,
-                               local_box(device_mesh(), target), DTensorAccess::owner(*tensor_));
-  }
   std::shared_ptr<void> memory() const override {
     return std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(
         DTensorAccess::memory(*tensor_), DTensorAccess::memory(new_));
@@ -109,7 +103,6 @@ class ParameterBuffer final : public AnyBuffer {
   PlanSettings settings() const override { return {}; }
   void require_target(const DTensorSpec&) const override {}
   Pieces begin(const DTensorSpec&) override { return {}; }
-  void begin_in_place(const DTensorSpec&) override {}
   std::shared_ptr<void> memory() const override { return nullptr; }
   void replace() override {}
   void restore() override {}
