@@ -96,7 +96,8 @@ DTensor<Vector> recovered(const Heat& heat, const DTensor<Cube>& modes,
     const double value = item(misfit.detach());
     if (!prints) continue;
     fmt::print("iteration {}: misfit {:.3g}\n", iteration, value);
-    std::fflush(stdout);  // a launcher of MPI reads it by a pipe
+    std::fflush(
+        stdout);  // the launcher reads it through a pipe: without this, lines would come late
   }
   return amplitudes;
 }

@@ -129,7 +129,8 @@ std::vector<Epoch> trained(const Network& network, Optimizer optimizer, const tr
         options.print_losses ? fmt::format("{:a}", loss) : fmt::format("{:.6f}", loss);
     fmt::print("epoch {:2}: loss {}, held out {:.2f} % right, exchanges per step {}, {:.1f} ms\n",
                epoch, text, result.back().accuracy, exchanges, 1e3 * seconds);
-    std::fflush(stdout);  // a launcher of MPI reads it by a pipe
+    std::fflush(
+        stdout);  // the launcher reads it through a pipe: without this, lines would come late
   }
   return result;
 }

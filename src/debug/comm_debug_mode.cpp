@@ -105,13 +105,10 @@ void CommDebugMode::add(const TraceEvent& event) {
 
 void CommDebugMode::add_parameter(const TraceEvent& event) {
   const auto region = regions_.regions();
-  const auto seen = std::ranges::find_if(parameters_, [&](const SeenParameter& parameter) {
+  std::erase_if(parameters_, [&](const SeenParameter& parameter) {
     return parameter.name == event.description && parameter.region == region;
   });
-  if (seen != parameters_.end())
-    seen->spec = *event.spec;
-  else
-    parameters_.push_back({event.description, region, *event.spec});
+  parameters_.push_back({event.description, region, *event.spec});
 }
 
 std::map<std::string, DTensorSpec> CommDebugMode::get_parameter_info() const {

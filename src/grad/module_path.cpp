@@ -24,6 +24,10 @@ const std::shared_ptr<const ModulePath>& module_path() {
   return current;
 }
 
+bool is_in_backward_pass() {
+  return is_backward;
+}
+
 PathRegions::PathRegions(const ModulePath* path) {
   if (Kokkos::Tools::profileLibraryLoaded()) count_ = open_regions(path);
 }

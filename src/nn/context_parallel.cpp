@@ -170,6 +170,7 @@ std::string context_parallel_text(const std::vector<BufferMove>& moves) {
 }
 
 void run_moves(const DeviceMesh& mesh, const std::vector<BufferMove>& moves) {
+  Execution().fence("tessera::ContextParallel: before reading the buffers");
   std::vector<Redistributor> redistributors;
   std::vector<Pieces> pieces;
   for (const auto& move : moves) {
@@ -219,6 +220,7 @@ ContextParallel::ContextParallel(const DeviceMesh& mesh, const ContextParallelOp
     for (const auto& move : moves) hash = hash_combine(hash, move.hash());
     operation.agree(hash, [&] { return context_parallel_text(moves); });
     run_moves(of_buffers, moves);
+    finish(Execution(), context_parallel_label);
   });
   const auto& kept = options.no_restore_buffers;
   for (std::size_t i = 0; i < moves.size(); ++i) {

@@ -174,6 +174,7 @@ void distribute_parameters(const nn::Module& module, const DeviceMesh& mesh,
       if (mesh.coordinate()) moves.push_back(move_of(mesh, placing, destination, options));
     }
     for (const bool on_device : {false, true}) move_together(mesh, moves, on_device, placings);
+    finish(Execution(), label);
     for (const auto& placing : placings) placing.parameter->accept();
     close(module);
   });

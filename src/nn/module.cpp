@@ -190,7 +190,8 @@ void Module::register_forward_hook(std::function<void(const Module&)> hook) {
 }
 
 void Module::before_forward() const {
-  if (is_traced())
+  // A module that runs again in a backward pass has been seen in the forward pass.
+  if (is_traced() && !detail::is_in_backward_pass())
     for (const auto& [key, parameter] : state_->parameters)
       if (parameter->is_distributed()) {
         const auto name = detail::full_name(detail::path_of_modules(), key);

@@ -21,7 +21,8 @@ PartialDims partial_dims(const Placements& source, const Placements& target);
 /// Holds the steps to a target, and what remains to do there.
 struct PlannedPath {
   std::vector<PlannedStep> steps;
-  std::vector<int> made;  ///< mesh dims along which Partial has to be made of what arrives
+  std::vector<int>
+      made;  ///< mesh dims of the target along which what arrives still has to be made Partial
 };
 
 /// Returns the cheapest path from `source` to `target` on its mesh, by the cost model of the options. Along

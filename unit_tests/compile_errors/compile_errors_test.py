@@ -18,7 +18,7 @@ CASE = re.compile(r"^#ifdef MISTAKE_(\w+)\n// expect: (.*)\n", re.M)
 
 
 def cases_of(source):
-    """Returns (source, name, expected sentence) of each program, and of none of them."""
+    """Returns (source, name, expected sentence) of each program, and of the case `none`, which defines no program."""
     text = source.read_text()
     cases = {"none": "compiles", **dict(CASE.findall(text))}
     if len(cases) != len(re.findall(r"(?m)^#if", text)) + 1:
@@ -57,6 +57,9 @@ def problem_of(expected, compiles, text, limits_lines):
 def main(compiler_id, flags, compiler, *sources):
     command = [compiler, *filter(None, pathlib.Path(flags).read_text().splitlines())]
     cases = [case for source in sources for case in cases_of(pathlib.Path(source))]
+    names = [name for _, name, _ in cases if name != "none"]
+    if len(set(names)) != len(names):
+        sys.exit("expected names that are different in all sources")
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         if compiler_id == "GNU" or "Clang" in compiler_id:

@@ -265,6 +265,31 @@ void expect_operators_right(const Filled& filled, const Instance&... exec) {
   });
 }
 
+/// Has a weight, which begins as the rows that a kernel fills.
+struct Layer {
+  explicit Layer(const Matrix& values) { module.register_parameter("weight", values); }
+  const nn::Module& registry() const { return module; }
+
+  nn::Module module{"Layer"};
+};
+
+TEST(Awaited, kernels_before_calls_of_modules) {
+  const Filled filled;
+  const auto& mesh = Filled::mesh();
+  for (const int sequence_dim : {0, 1})  // by 0, rows are where they were
+    filled.expect_right("ContextParallel", [&] {
+      auto x = filled.tensor();
+      const nn::ContextParallel scope(
+          mesh, {.buffers = {std::ref(x)}, .buffer_seq_dims = {sequence_dim}, .causal = false});
+      return wrong_piece(x, column);
+    });
+  filled.expect_right("distribute_module", [&] {
+    const Layer layer(filled.view());
+    nn::distribute_module(layer, mesh);
+    return wrong_piece(layer.registry().get<Matrix>("weight"), column);
+  });
+}
+
 TEST(Awaited, kernels_before_operators_on_the_default_instance) {
   expect_operators_right(Filled(Exec()));
 }

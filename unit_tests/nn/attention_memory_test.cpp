@@ -88,34 +88,35 @@ std::int64_t rows_of_rank(std::int64_t length) {
   return 2 * ((length + half - 1) / half);
 }
 
-/// Returns the bytes of the scores of a tile for each thread; they do not grow with the sequence.
-std::int64_t bytes_of_tile(std::int64_t length) {
+/// Returns the bytes of the scores of a tile for each thread, with as many keys as a rank computes with at once. They do
+/// not grow with the sequence.
+std::int64_t bytes_of_tile(std::int64_t queries, std::int64_t keys) {
   using detail::keys_at_once, detail::queries_at_once, detail::rows_at_once_of_all;
   const auto kernel = detail::attention_kernel_for(element_type<double>(), memory_space<Tensor4>);
   if (kernel == detail::AttentionKernel::by_tiles)
     return Kokkos::DefaultHostExecutionSpace().concurrency() * queries_at_once * keys_at_once * 8;
-  const auto rows = std::min(rows_at_once_of_all, rows_of_rank(length));
-  return rows * rows * 8;
+  return std::min(rows_at_once_of_all, queries) * std::min(rows_at_once_of_all, keys) * 8;
 }
 
-/// Expects the bytes of so many pieces, besides tiles and some numbers of each row.
-void expect_pieces(std::int64_t bytes, std::int64_t pieces, std::int64_t tiles,
-                   std::int64_t length) {
+/// Expects the bytes of so many pieces, besides tiles with all these keys and some numbers of each row.
+void expect_pieces(std::int64_t bytes, std::int64_t pieces, std::int64_t tiles, std::int64_t length,
+                   std::int64_t keys) {
   const auto rows = rows_of_rank(length);
   const auto piece = rows * 64 * 8;
-  const auto little = tiles * bytes_of_tile(length) + 4 * rows * 8;
+  const auto little = tiles * bytes_of_tile(rows, keys) + 4 * rows * 8;
   EXPECT_GE(bytes, (pieces - 1) * piece) << "sequence " << length;
   EXPECT_LE(bytes, pieces * piece + little) << "sequence " << length;
 }
 
-/// A ring holds the result and two blocks of keys with values, or the gradients and six blocks, however many ranks
-/// there are: of two ranks, one has no block on its way beside those that are computed with.
+/// A ring holds the result and two blocks of keys with values, each of two pieces. With gradients it holds five
+/// pieces and six blocks, however many ranks there are: with two ranks five blocks, with one rank none.
 TEST(AttentionMemory, of_a_ring_is_a_number_of_pieces_for_all_sequences_and_ranks) {
   const auto ranks = world_size();
   for (const std::int64_t length : {1024, 2048, 4096}) {
     const auto ring = peaks_of(AttentionMethod::ring, length);
-    expect_pieces(ring.forward, ranks == 1 ? 1 : 5, 1, length);
-    expect_pieces(ring.with_gradients, ranks == 1 ? 5 : ranks == 2 ? 15 : 17, 2, length);
+    const auto keys = rows_of_rank(length);
+    expect_pieces(ring.forward, ranks == 1 ? 1 : 5, 1, length, keys);
+    expect_pieces(ring.with_gradients, ranks == 1 ? 5 : ranks == 2 ? 15 : 17, 2, length, keys);
   }
 }
 
@@ -123,8 +124,8 @@ TEST(AttentionMemory, of_an_all_gather_grows_with_the_ranks) {
   if (world_size() < 2) return;
   constexpr std::int64_t length = 2048;
   const auto gathered = peaks_of(AttentionMethod::all_gather, length);
-  expect_pieces(gathered.forward, 2 * world_size() + 1, 1, length);
-  expect_pieces(gathered.with_gradients, 4 * world_size() + 5, 2, length);
+  expect_pieces(gathered.forward, 2 * world_size() + 1, 1, length, length);
+  expect_pieces(gathered.with_gradients, 4 * world_size() + 5, 2, length, length);
 }
 
 }  // namespace

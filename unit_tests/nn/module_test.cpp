@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 Tessera authors
 // SPDX-License-Identifier: Apache-2.0
 // What a Module lists, and what traces show of modules.
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -281,18 +282,69 @@ TEST(ModuleTraces, modules_that_were_distributed_apart_keep_their_parameters_apa
 
 TEST(ModuleTraces, hooks_are_in_the_region_of_their_module) {
   TwoScales model;
-  model.module().register_forward_pre_hook([](const nn::Module&) {
+  const auto exchange = [](const nn::Module&) {
     redistribute(ones<Matrix>(all_ranks(), Shard(0), {4, 2}), Target(Shard(1)));
-  });
+  };
+  model.module().register_forward_pre_hook(exchange);
+  model.module().register_forward_hook(exchange);
   const auto replicated = [](const auto&, const auto& inputs, const DeviceMesh&) {
     return redistribute(std::get<0>(inputs), Target(Replicate()));
   };
-  const auto hooked = distribute_module(model, all_ranks(), detail::NoFunction(), replicated);
+  const auto by_rows = [](const auto&, const auto& outputs, const DeviceMesh&) {
+    return redistribute(redistribute(outputs, Target(Shard(0))), Target(Shard(1)));
+  };
+  const auto hooked =
+      distribute_module(model, all_ranks(), detail::NoFunction(), replicated, by_rows);
   const CommDebugMode mode;
   hooked(ones<Matrix>(all_ranks(), Shard(0), {4, 2}));
   EXPECT_EQ(exchanges_in(mode, {"forward", "TwoScales"}), mode.get_total_counts());
   EXPECT_EQ(exchanges_in(mode, {"forward", "TwoScales", "TwoScales"}), 0);
-  EXPECT_EQ(mode.get_total_counts(), world_size() > 1 ? 2 : 0);
+  EXPECT_EQ(mode.get_total_counts(), world_size() > 1 ? 4 : 0);
+}
+
+TEST(ModuleTraces, go_on_after_a_hook_that_throws) {
+  TwoScales model;
+  distribute_module(model, all_ranks());
+  bool throws = true;
+  model.module().register_forward_pre_hook([&](const nn::Module&) {
+    if (throws) throw std::runtime_error("not yet");
+  });
+  const CommDebugMode mode;
+  const auto x = ones<Matrix>(all_ranks(), Shard(0), {4, 2});
+  EXPECT_THROW(model(x), std::runtime_error);
+  throws = false;
+  model(x);
+  for (const auto& record : mode.records()) EXPECT_EQ(record.region.at(0), "forward");
+  EXPECT_FALSE(mode.records().empty());
+}
+
+TEST(ModuleTraces, parameters_have_their_last_spec) {
+  TwoScales model;
+  distribute_module(model, all_ranks());
+  const CommDebugMode mode;
+  const auto run_in = [&](const char* region) {
+    const detail::NamedRegion scope(region);
+    model(ones<Matrix>(all_ranks(), Shard(0), {4, 2}));
+  };
+  run_in("a");
+  run_in("b");
+  model.module().set("s", redistribute(model.registry().get<Vector>("s"), Target(Shard(0))));
+  run_in("a");
+  EXPECT_EQ(mode.get_parameter_info().at("TwoScales.s").placements(), Placements{Shard(0)});
+}
+
+TEST(ModuleTraces, a_module_that_runs_again_is_listed_once) {
+  const Scale frozen(4, 3);
+  distribute_module(frozen, all_ranks());
+  grad::Tape tape;
+  const auto a = tape.watch(ones<Matrix>(all_ranks(), Shard(0), {4, 2}));
+  nn::Module root("Root");
+  root.register_module("inner", frozen);
+  const CommDebugMode mode;
+  const auto y = root.forward([&] { return grad::checkpoint(frozen, a); });
+  tape.backward(ops::sum(y));
+  for (const auto& [name, spec] : mode.get_parameter_info())
+    EXPECT_THAT(name, StartsWith("Root.inner."));
 }
 
 /// Has a layer that communicates in both passes where the columns of its input are split.

@@ -68,9 +68,9 @@ class CommDebugMode {
   /// of completion, by region ("solver/gemm"; "" outside of regions). A call of an operator that
   /// moved an operand implicitly ends in " (implicit)".
   std::map<std::string, std::vector<std::string>> get_sharding_info() const;
-  /// Returns the specs, and so shapes and placements, of the parameters and buffers of all modules
-  /// whose forward pass the mode has seen begin, by name after those of the modules that were called, as
-  /// "Mlp.fc1.weight". Of two with one name it returns the last.
+  /// Returns a copy of the specs, and so shapes and placements, of the parameters and buffers of all modules
+  /// whose forward pass the mode has seen begin. The key joins the names of the running modules, outermost
+  /// first, and that of the parameter by dots: "Mlp.fc1.weight". Of two with one key it has the last.
   std::map<std::string, DTensorSpec> get_parameter_info() const;
   /// Returns all communications and calls of operators that the mode has seen, in the order of
   /// completion: an operator follows its communications.
@@ -120,7 +120,7 @@ class CommDebugMode {
   double begin_epoch_;  // seconds since 1970 at the same time
   detail::RegionWatch regions_;
   std::vector<CommRecord> records_;
-  std::vector<SeenParameter> parameters_;
+  std::vector<SeenParameter> parameters_;  // last seen last
   TraceScope scope_;
 };
 

@@ -15,7 +15,7 @@ struct AdamOptions {
   double beta1 = 0.9;       ///< how much of its last value the mean of gradients keeps
   double beta2 = 0.999;     ///< how much of its last value the mean of squares keeps
   double eps = 1e-8;        ///< is added to the denominator
-  double weight_decay = 0;  ///< factor of the parameter that is added to its gradient
+  double weight_decay = 0;  ///< the parameter times this number is added to its gradient
 };
 
 /// Adam updates the trainable parameters of a module by the method of this name, with PyTorch's formulas. In

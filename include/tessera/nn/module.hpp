@@ -139,7 +139,7 @@ class Module {
     return add(name, values, false, true);
   }
   /// Adds a submodule, or an object that has one as its registry(). A module that several modules share
-  /// keeps the name that it got first. Errors: InvalidArgument for a name that
+  /// keeps the name() that it got first, also in traces. Errors: InvalidArgument for a name that
   /// is taken, is empty or has a dot, a module that has this one, and after distribute_module().
   void register_module(const std::string& name, const Module& module);
   template <class M>

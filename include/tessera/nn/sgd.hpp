@@ -14,7 +14,7 @@ struct SgdOptions {
   double lr = 1e-3;         ///< learning rate
   double momentum = 0;      ///< how much of its last value the momentum keeps
   double dampening = 0;     ///< how much of a gradient the momentum leaves out
-  double weight_decay = 0;  ///< factor of the parameter that is added to its gradient
+  double weight_decay = 0;  ///< the parameter times this number is added to its gradient
   bool nesterov = false;    ///< whether the step uses g + momentum b instead of b
 };
 

@@ -21,6 +21,9 @@ struct ModulePath {
 /// Returns the path of this thread; null outside of modules.
 const std::shared_ptr<const ModulePath>& module_path();
 
+/// Returns whether this thread is in a backward pass.
+bool is_in_backward_pass();
+
 /// Opens the regions of a path for the tools of Kokkos while it lives.
 class PathRegions {
  public:
