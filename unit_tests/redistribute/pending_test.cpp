@@ -180,8 +180,8 @@ TEST(Pending, that_moves_may_hold_up_a_later_call_for_longer_than_the_limit) {
   const auto mesh = everyone();
   const auto before = agreement(mesh);
   const auto large = constant(1, {100, 100'000});
-  // Longer than the system may stop a rank while it finds memory for 16 results of 80 MB.
-  set_agreement(mesh, {.level = before.level, .timeout = 1});
+  // Longer than the system may stop a rank while it finds memory for 16 results of 80 MB, which has taken over a second.
+  set_agreement(mesh, {.level = before.level, .timeout = 4});
   const auto start = [&] { return start_sum(large, mesh); };
   const auto small = [&] { all_reduce(constant(1, {1, 1}), ReduceOp::sum, mesh, 0); };
   start().wait();
