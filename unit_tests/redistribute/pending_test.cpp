@@ -11,6 +11,7 @@
 #include <sched.h>
 
 #include <tessera/agreement/detail/operation.hpp>
+#include <tessera/fetch/fetch.hpp>
 #include <tessera/mesh/device_mesh.hpp>
 
 #include "../support/errors.hpp"
@@ -179,24 +180,40 @@ TEST(Pending, that_moves_may_hold_up_a_later_call_for_longer_than_the_limit) {
   if (world_size() != 2) GTEST_SKIP() << "needs a core for each rank";
   const auto mesh = everyone();
   const auto before = agreement(mesh);
-  const auto large = constant(1, {100, 100'000});
-  // Longer than the system may stop a rank while it finds memory for 16 results of 80 MB, which has taken over a second.
-  set_agreement(mesh, {.level = before.level, .timeout = 4});
-  const auto start = [&] { return start_sum(large, mesh); };
+  constexpr double limit = 0.5;
+  // What the other rank has comes to one patch again and again: no rank stops to find memory.
+  const Extents shape{100, 100'000};
+  const auto tensor = full<Matrix>(mesh, {Shard(0)}, {200, 100'000}, 1);
+  const Box others({100 * (1 - mesh.rank()), 0}, {100, 100'000});
+  const auto patch = constant(0, shape);
+  const auto make = [&] { return make_fetch(tensor, others); };
   const auto small = [&] { all_reduce(constant(1, {1, 1}), ReduceOp::sum, mesh, 0); };
-  start().wait();
+  const auto first = make();
+  first.fetch(tensor, patch);
   small();
+  const auto begin = MPI_Wtime();
+  for (int i = 0; i < 4; ++i) first.fetch(tensor, patch);
+  double shortest = (MPI_Wtime() - begin) / 4;
+  MPI_Allreduce(MPI_IN_PLACE, &shortest, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+  std::vector<Fetcher> fetchers;
+  while (static_cast<double>(fetchers.size()) * shortest < 3 * limit) fetchers.push_back(make());
 
+  set_agreement(mesh, {.level = before.level, .timeout = limit});
+  double seconds = 0;
   const auto message = message_of<Timeout>([&] {
     std::vector<Pending<Matrix>> pending;
-    for (int i = 0; i < 16; ++i) pending.push_back(start());
+    for (const auto& fetcher : fetchers) pending.push_back(fetcher.fetch_async(tensor, patch));
+    const auto start = MPI_Wtime();
     small();
     for (auto& each : pending) each.wait();
+    seconds = MPI_Wtime() - start;
   });
   MPI_Barrier(MPI_COMM_WORLD);
   set_agreement(mesh, before);
 
   EXPECT_EQ(message, "no error");
+  EXPECT_EQ(wrong_constant(patch, 1, shape), "");
+  EXPECT_GT(seconds, limit);
 }
 
 TEST(Pending, replaced_by_another_ends_before_its_views_go) {
