@@ -78,10 +78,10 @@ class CommDebugMode {
 
   /// Returns a tree of regions. The noise levels are those of PyTorch; each adds to the one below.
   /// Level 0 shows how many data movements each region has, by transport. Level 1 adds bytes, time,
-  /// the operators that are not trivial, with equal calls on one line, and the parameters and buffers of
-  /// modules in their regions. Level 2 adds agreement,
-  /// metadata and io, and the region of each operator on its line. Level 3 adds trivial operators,
-  /// and shows every communication and operator with its call.
+  /// the operators that are not trivial, with equal calls on one line, and the parameters and
+  /// buffers of modules in their regions. Level 2 adds agreement, metadata and io, and the region of
+  /// each operator on its line. Level 3 adds trivial operators, and shows every communication and
+  /// operator with its call.
   ///
   /// An operator is trivial if it moved no operand and communicated nothing. The numbers beside
   /// regions do not count operators. Errors: InvalidArgument for another level.
