@@ -184,7 +184,7 @@ TEST(Pending, that_moves_may_hold_up_a_later_call_for_longer_than_the_limit) {
   // What the other rank has comes to one patch again and again: no rank stops to find memory.
   const Extents shape{100, 100'000};
   const auto tensor = full<Matrix>(mesh, {Shard(0)}, {200, 100'000}, 1);
-  const Box others{{100 * (1 - mesh.rank()), 0}, {100, 100'000}};
+  const Box others{{100 * (1 - mesh.rank()), 0}, shape};
   const auto patch = constant(0, shape);
   const auto make = [&] { return make_fetch(tensor, others); };
   const auto small = [&] { all_reduce(constant(1, {1, 1}), ReduceOp::sum, mesh, 0); };
@@ -197,6 +197,7 @@ TEST(Pending, that_moves_may_hold_up_a_later_call_for_longer_than_the_limit) {
   MPI_Allreduce(MPI_IN_PLACE, &shortest, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
   std::vector<Fetcher> fetchers;
   while (static_cast<double>(fetchers.size()) * shortest < 3 * limit) fetchers.push_back(make());
+  Kokkos::deep_copy(patch, 0);
 
   set_agreement(mesh, {.level = before.level, .timeout = limit});
   double seconds = 0;
